@@ -1,0 +1,1 @@
+//! The launcher, as a library: the test runner uses it, too.

@@ -1,0 +1,1 @@
+//! Large system hash tables: their sizes, and where their pages lie.

@@ -1,0 +1,108 @@
+//! The page-table mapper and the TLB, as a platform provides them.
+
+use crate::units::{Order, Pfn, VirtAddr};
+
+/// The size of one leaf of the page tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapSize {
+    /// 4 KiB.
+    Small,
+    /// 2 MiB.
+    Huge,
+}
+
+impl MapSize {
+    /// The order of the block that one leaf maps: 0 or 9.
+    pub const fn order(self) -> Order {
+        match self {
+            MapSize::Small => Order::ZERO,
+            MapSize::Huge => Order::HUGE,
+        }
+    }
+
+    /// Bytes that one leaf maps.
+    pub const fn bytes(self) -> u64 {
+        self.order().bytes()
+    }
+}
+
+/// One leaf: which frames are behind an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mapping {
+    /// First frame.
+    pub pfn: Pfn,
+    /// How much the leaf maps.
+    pub size: MapSize,
+}
+
+/// Why nothing was mapped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapError {
+    /// Something is mapped there already.
+    Occupied,
+    /// No frame for a page table could be had.
+    NoTableFrame,
+    /// Address or frame is not a multiple of the size.
+    Misaligned,
+    /// The address is outside what the platform maps for vmalloc.
+    OutOfRange,
+    /// The platform has no leaves of this size.
+    Unsupported,
+}
+
+/// Where page tables get their frames from, and where they give them back to.
+pub trait TableFrames {
+    /// A frame for a page table, contents undefined; `None` when there is none.
+    fn take(&mut self) -> Option<Pfn>;
+    /// Takes back a frame that is in no page table any more and in no TLB.
+    fn give_back(&mut self, pfn: Pfn);
+}
+
+/// The kernel's own page tables, for the vmalloc range. Kernel mappings: read and write, never
+/// executable, on all CPUs.
+///
+/// # Safety
+/// After `map` succeeds, reads and writes of the mapped bytes reach the frame, until `unmap`.
+pub unsafe trait PageTables {
+    /// Whether 2 MiB leaves can be made.
+    fn has_huge_leaves(&self) -> bool;
+
+    /// Maps one leaf. Needs no TLB flush: nothing was there before.
+    ///
+    /// # Safety
+    /// The frames belong to the caller, who uses them through this mapping only, and unmaps them
+    /// (and flushes) before they go elsewhere. The caller keeps others off this address.
+    unsafe fn map(
+        &self,
+        at: VirtAddr,
+        leaf: Mapping,
+        tables: &mut dyn TableFrames,
+    ) -> Result<(), MapError>;
+
+    /// Takes out the leaf at `at` and says what it was; `None` when there is none. Translations
+    /// may live on in TLBs until they are flushed.
+    ///
+    /// # Safety
+    /// Nobody uses the mapping any more. The caller keeps others off this address.
+    unsafe fn unmap(&self, at: VirtAddr) -> Option<Mapping>;
+
+    /// The leaf that maps `at`, if there is one. `at` may be anywhere in it; the mapping names the
+    /// leaf's first frame.
+    fn translate(&self, at: VirtAddr) -> Option<Mapping>;
+
+    /// Gives back page tables of `start..end` that map nothing any more. The caller flushes
+    /// before it calls. A platform may keep them all.
+    ///
+    /// # Safety
+    /// Nobody maps in this range meanwhile, and its translations are in no TLB.
+    unsafe fn reclaim(&self, start: VirtAddr, end: VirtAddr, tables: &mut dyn TableFrames);
+}
+
+/// Translation look-aside buffers.
+///
+/// # Safety
+/// When `flush` returns, no CPU holds a translation of the range from before the call.
+pub unsafe trait Tlb {
+    /// Forgets all translations of `start..end` on all CPUs. Never called with a token held.
+    fn flush(&self, start: VirtAddr, end: VirtAddr);
+}

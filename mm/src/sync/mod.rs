@@ -1,0 +1,25 @@
+//! Atomics and the lock built of them; the only module that names either.
+//!
+//! Under `cfg(loom)` the atomics are loom's, so that the models in `tests/loom.rs` run the shipped
+//! functions.
+
+mod spin_lock;
+
+#[cfg(not(loom))]
+pub use core::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
+#[cfg(loom)]
+pub use loom::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
+
+pub use spin_lock::{SpinLock, SpinLockGuard};
+
+/// Tells the processor (or the model) that the caller waits for another CPU.
+pub fn relax() {
+    #[cfg(not(loom))]
+    core::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}

@@ -1,0 +1,1 @@
+//! vmalloc: scattered frames, mapped into one range of addresses.

@@ -1,0 +1,2 @@
+//! One test per machine and in-kernel test.
+fn main() {}

@@ -1,0 +1,2 @@
+//! In-kernel suites.
+fn main() {}
