@@ -1,5 +1,7 @@
 //! The page-table mapper and the TLB, as a platform provides them.
 
+use core::ops::Range;
+
 use crate::units::{Order, Pfn, VirtAddr};
 
 /// The size of one leaf of the page tables.
@@ -64,6 +66,10 @@ pub trait TableFrames {
 /// # Safety
 /// After `map` succeeds, reads and writes of the mapped bytes reach the frame, until `unmap`.
 pub unsafe trait PageTables {
+    /// The addresses that are vmalloc's, for areas and the gaps between them; both ends are
+    /// multiples of 2 MiB. Linux's 4-level layout: 32 TiB from 0xffffc90000000000.
+    fn vmalloc_range(&self) -> Range<VirtAddr>;
+
     /// Whether 2 MiB leaves can be made.
     fn has_huge_leaves(&self) -> bool;
 
