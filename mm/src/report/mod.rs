@@ -1,2 +1,27 @@
-//! Reports in Linux's formats (reference: formats), and facts.
+//! Reports: figures in, text in Linux's formats out (reference: formats).
+//!
+//! Every formatter writes to a [`core::fmt::Write`] and takes plain figures ([`figures`]), a node
+//! map, or both; it asks for nothing else, allocates nothing, and changes nothing that it reads.
+//!
+//! | module | what it writes |
+//! |---|---|
+//! | [`numactl`] | `numactl --hardware` |
+//! | [`meminfo`] | a node's meminfo, in the rows of 2007 and in today's |
+//! | [`ranges`] | the boot log's zone ranges, node ranges and node set-up |
+//! | [`zonelists`] | the boot log's fallback orders and policy zone |
+//! | [`buddyinfo`], [`zoneinfo`], [`numastat`] | the files of these names |
+//! | [`node_table`], [`hash_tables`] | two tables of our own, for the end of a boot |
 #![forbid(unsafe_code)]
+
+pub mod buddyinfo;
+pub mod figures;
+pub mod hash_tables;
+pub mod meminfo;
+pub mod node_table;
+pub mod numactl;
+pub mod numastat;
+pub mod ranges;
+pub mod zoneinfo;
+pub mod zonelists;
+
+pub use figures::{NodeMemory, NumaEvents, PagesetFigures, ZoneFigures};

@@ -1,0 +1,128 @@
+//! `numactl --hardware`, as numactl 2.0.16 prints it (reference: formats, section 9).
+
+use core::fmt::{Result, Write};
+
+use super::figures::{NodeMemory, mib};
+use crate::ids::{NodeId, NodeSet};
+use crate::topology::{Cpu, NodeMap};
+
+/// Writes the machine: online nodes, their CPUs and memory, and the distances between them.
+///
+/// `size` is what the zones manage, as in today's MemTotal; MB are 2^20 bytes, rounded down.
+pub fn write(
+    out: &mut dyn Write,
+    map: &NodeMap<'_>,
+    memory: impl Fn(NodeId) -> NodeMemory,
+) -> Result {
+    nodes(out, map.online(), map.cpus(), &memory)?;
+    distances(out, map.online(), &|from, to| map.distance(from, to))
+}
+
+fn nodes(
+    out: &mut dyn Write,
+    online: &NodeSet,
+    cpus: &[Cpu],
+    memory: &dyn Fn(NodeId) -> NodeMemory,
+) -> Result {
+    writeln!(out, "available: {} nodes ({online})", online.len())?;
+    for node in online.iter() {
+        write!(out, "node {node} cpus:")?;
+        for (id, _) in cpus.iter().enumerate().filter(|(_, cpu)| cpu.node == node) {
+            write!(out, " {id}")?;
+        }
+        let figures = memory(node);
+        writeln!(out)?;
+        writeln!(out, "node {node} size: {} MB", mib(figures.managed))?;
+        writeln!(out, "node {node} free: {} MB", mib(figures.free))?;
+    }
+    Ok(())
+}
+
+/// The matrix alone. Rows are `from`, columns `to`.
+pub fn distances(
+    out: &mut dyn Write,
+    online: &NodeSet,
+    distance: &dyn Fn(NodeId, NodeId) -> u8,
+) -> Result {
+    writeln!(out, "node distances:")?;
+    write!(out, "node ")?;
+    for to in online.iter() {
+        write!(out, " {to:>2} ")?;
+    }
+    writeln!(out)?;
+    for from in online.iter() {
+        write!(out, " {from:>2}: ")?;
+        for to in online.iter() {
+            write!(out, " {:>2} ", distance(from, to))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::ApicId;
+    use std::string::String;
+
+    fn cpu(node: u16) -> Cpu {
+        Cpu { apic: ApicId(0), node: NodeId(node) }
+    }
+
+    fn print(online: &NodeSet, cpus: &[Cpu], memory: &[(u64, u64)]) -> String {
+        let mut out = String::new();
+        let figures = |node: NodeId| {
+            let (managed, free) = memory[node.index()];
+            NodeMemory { present: managed, managed, free }
+        };
+        nodes(&mut out, online, cpus, &figures).unwrap();
+        let far = |from, to| if from == to { 10 } else { 20 };
+        distances(&mut out, online, &far).unwrap();
+        out
+    }
+
+    #[test]
+    fn two_nodes_print_as_numactl_2_0_16_does() {
+        let online = [0, 1].map(NodeId).into_iter().collect();
+        let cpus = [cpu(0), cpu(1), cpu(0), cpu(1)];
+        // 487 MB less one frame short of 488 MB.
+        let text = print(&online, &cpus, &[(488 * 256 - 1, 455 * 256), (503 * 256, 491 * 256 + 9)]);
+        assert_eq!(
+            text,
+            "available: 2 nodes (0-1)\n\
+             node 0 cpus: 0 2\n\
+             node 0 size: 487 MB\n\
+             node 0 free: 455 MB\n\
+             node 1 cpus: 1 3\n\
+             node 1 size: 503 MB\n\
+             node 1 free: 491 MB\n\
+             node distances:\n\
+             node   0   1 \n\
+             \x20 0:  10  20 \n\
+             \x20 1:  20  10 \n"
+        );
+    }
+
+    #[test]
+    fn a_cpuless_node_has_an_empty_list_and_gaps_between_ids_show() {
+        let online = [0, 1, 3].map(NodeId).into_iter().collect();
+        let text = print(&online, &[cpu(0)], &[(0, 0), (256, 0), (0, 0), (512, 256)]);
+        assert!(text.starts_with("available: 3 nodes (0-1,3)\nnode 0 cpus: 0\n"), "{text}");
+        assert!(text.contains("node 3 cpus:\nnode 3 size: 2 MB\nnode 3 free: 1 MB\n"), "{text}");
+    }
+
+    #[test]
+    fn three_digits_widen_their_column() {
+        let online = [9, 100].map(NodeId).into_iter().collect();
+        let mut out = String::new();
+        distances(&mut out, &online, &|from, to| if from == to { 10 } else { 255 }).unwrap();
+        assert_eq!(
+            out,
+            "node distances:\n\
+             node   9  100 \n\
+             \x20 9:  10  255 \n \
+             100:  255  10 \n"
+        );
+    }
+}
