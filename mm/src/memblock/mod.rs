@@ -1,15 +1,27 @@
 //! The boot allocator: regions of memory with their nodes, regions that are taken, and first fit
-//! upward from 16 MiB. The hand-over to the zones consumes it, so that a boot allocation after
-//! that does not compile.
+//! upward from 16 MiB.
+//!
+//! In: the node map, and what the kernel must not touch ([`MemBlock::reserve`]). Out: boot
+//! allocations on a node, and at the end the free frames ([`MemBlock::free_ranges`]). The hand-over
+//! to the zones consumes it, so that a boot allocation after that does not compile.
+#![forbid(unsafe_code)]
+
+mod regions;
+mod request;
+
+pub(crate) use regions::RegionList;
+pub use request::{BootAllocError, BootBlock, BootRequest};
 
 use crate::ids::NodeId;
 use crate::topology::{NodeMap, NodeRange};
-use crate::units::{PhysAddr, PhysRange};
+use crate::units::{Pfn, PhysAddr, PhysRange};
+use regions::Full;
 
-/// Where boot memory begins (decision 13): below it only when nothing else fits.
+/// Where boot memory begins (decision 13): below it only when nothing else fits, so that zone DMA
+/// keeps its frames.
 pub const BOOT_MEMORY_FLOOR: PhysAddr = PhysAddr(16 << 20);
 
-/// Memory for the lists of a [`MemBlock`], provided by the caller.
+/// Memory for the lists of a [`MemBlock`], provided by the caller. What it holds is overwritten.
 pub struct Storage<'m> {
     /// Memory, by node: at least as many as the node map has ranges.
     pub memory: &'m mut [NodeRange],
@@ -17,76 +29,145 @@ pub struct Storage<'m> {
     pub reserved: &'m mut [PhysRange],
 }
 
-/// A request to the boot allocator.
-#[derive(Clone, Copy, Debug)]
-pub struct BootRequest {
-    /// Bytes, at least 1.
-    pub bytes: u64,
-    /// A power of two, in bytes.
-    pub align: u64,
-    /// The node that is wanted; `None`: the lowest address that fits.
-    pub node: Option<NodeId>,
-    /// Take memory of no other node.
-    pub strict: bool,
-}
-
-/// What the boot allocator gave out. It stays reserved for good unless it is freed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BootBlock {
-    /// The bytes.
-    pub range: PhysRange,
-    /// The node they are on, which is another than the one asked for after a fallback.
-    pub node: NodeId,
-}
-
-/// Why the boot allocator gave nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BootAllocError {
-    /// No free range is large enough.
-    NoRoom {
-        /// What was asked for, in bytes.
-        bytes: u64,
-    },
-    /// The list of reserved ranges is full.
-    TooManyRanges,
-    /// 0 bytes, or an alignment that is no power of two.
-    BadRequest,
+/// How much boot memory a node has, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BootUsage {
+    /// RAM of the node.
+    pub memory: u64,
+    /// How much of it is reserved or allocated.
+    pub reserved: u64,
 }
 
 /// The boot allocator.
 pub struct MemBlock<'m> {
-    storage: Storage<'m>,
+    memory: &'m mut [NodeRange],
+    ranges: usize,
+    reserved: RegionList<'m>,
+    left_out: u64,
 }
 
-#[allow(unused_variables)]
 impl<'m> MemBlock<'m> {
-    /// All memory of the map, nothing taken. Memory without a node is left out.
+    /// All memory of the map, nothing taken. Memory without a node is left out, and so is frame 0,
+    /// which is never handed out. Ranges for which `storage` has no room are left out, too:
+    /// [`left_out`](Self::left_out) counts them.
     pub fn new(map: &NodeMap<'_>, storage: Storage<'m>) -> MemBlock<'m> {
-        todo!()
+        let Storage { memory, reserved } = storage;
+        let mut ranges = 0;
+        let mut left_out = 0;
+        for &range in map.ranges() {
+            let mut range = range;
+            range.frames.start = range.frames.start.max(Pfn(1));
+            if range.frames.is_empty() {
+                continue;
+            }
+            match memory.get_mut(ranges) {
+                Some(slot) => {
+                    *slot = range;
+                    ranges += 1;
+                }
+                None => left_out += range.frames.len(),
+            }
+        }
+        MemBlock { memory, ranges, reserved: RegionList::new(reserved), left_out }
     }
+
     /// Takes a range out, whether or not there is memory; overlap with what is taken is fine.
     pub fn reserve(&mut self, range: PhysRange) -> Result<(), BootAllocError> {
-        todo!()
+        self.reserved.insert(range).map_err(|Full| BootAllocError::TooManyRanges)
     }
+
     /// First fit, ascending from 16 MiB: on the node that is wanted, then (unless strict) on any;
-    /// each time below 16 MiB last.
+    /// each time below 16 MiB last. Which node served is in the answer.
+    ///
+    /// On the node wanted, low memory is used before another node is: nearness counts more, and a
+    /// node that lies below 16 MiB as a whole can serve itself.
     pub fn alloc(&mut self, request: BootRequest) -> Result<BootBlock, BootAllocError> {
-        todo!()
+        if request.bytes == 0 || !request.align.is_power_of_two() {
+            return Err(BootAllocError::BadRequest);
+        }
+        let wanted = request.node.map(Some);
+        let any = (request.node.is_none() || !request.strict).then_some(None);
+        let block = wanted
+            .into_iter()
+            .chain(any)
+            .find_map(|node| {
+                self.find(&request, node, BOOT_MEMORY_FLOOR)
+                    .or_else(|| self.find(&request, node, PhysAddr(0)))
+            })
+            .ok_or(BootAllocError::NoRoom { bytes: request.bytes })?;
+        self.reserve(block.range)?;
+        Ok(block)
     }
-    /// Gives a range back.
+
+    /// Gives a range back. What of it was not taken stays free.
     pub fn free(&mut self, range: PhysRange) -> Result<(), BootAllocError> {
-        todo!()
+        self.reserved.remove(range).map_err(|Full| BootAllocError::TooManyRanges)
     }
-    /// Memory by node, ascending.
+
+    /// Memory by node, ascending by address.
     pub fn memory(&self) -> &[NodeRange] {
-        &self.storage.memory
+        &self.memory[..self.ranges]
     }
-    /// What is taken, ascending and disjoint.
+
+    /// What is taken, ascending and disjoint. Ranges that touch are one.
     pub fn reserved(&self) -> &[PhysRange] {
-        &self.storage.reserved
+        self.reserved.as_slice()
     }
-    /// Whole free frames, ascending, each range of one node.
+
+    /// Whole free frames, ascending, each range of one node. Never frame 0.
     pub fn free_ranges(&self) -> impl Iterator<Item = NodeRange> + '_ {
-        core::iter::empty()
+        self.memory().iter().flat_map(move |memory| {
+            self.reserved
+                .gaps(memory.frames.bytes())
+                .map(|gap| NodeRange { frames: gap.whole_frames(), node: memory.node })
+                .filter(|free| !free.frames.is_empty())
+        })
+    }
+
+    /// Frames for which the list of memory had no room.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// How much memory a node has, and how much of it is taken.
+    pub fn usage(&self, node: NodeId) -> BootUsage {
+        let mut usage = BootUsage::default();
+        for range in self.memory().iter().filter(|range| range.node == node) {
+            let bytes = range.frames.bytes();
+            let free: u64 = self.reserved.gaps(bytes).map(PhysRange::len).sum();
+            usage.memory += bytes.len();
+            usage.reserved += bytes.len() - free;
+        }
+        usage
+    }
+
+    /// Linux's `dma_reserve` in frames: RAM below 16 MiB less the free frames there (reference:
+    /// zones-and-zonelists, section 1). An input of [`kernel_pages`](crate::zone::kernel_pages).
+    pub fn dma_reserve(&self) -> u64 {
+        let low = crate::zone::ZoneKind::Dma.frames();
+        let ram: u64 = self.memory().iter().map(|range| range.frames.intersect(low).len()).sum();
+        let free: u64 = self.free_ranges().map(|range| range.frames.intersect(low).len()).sum();
+        ram - free
+    }
+
+    /// The lowest place at or above `floor`, on `node` or on any.
+    fn find(
+        &self,
+        request: &BootRequest,
+        node: Option<NodeId>,
+        floor: PhysAddr,
+    ) -> Option<BootBlock> {
+        self.memory().iter().filter(|memory| node.is_none_or(|node| node == memory.node)).find_map(
+            |memory| {
+                let bytes = memory.frames.bytes();
+                let within = PhysRange { start: bytes.start.max(floor), end: bytes.end };
+                self.reserved.gaps(within).find_map(|gap| {
+                    let start = gap.start.0.checked_next_multiple_of(request.align)?;
+                    let end = start.checked_add(request.bytes)?;
+                    (end <= gap.end.0)
+                        .then(|| BootBlock { range: PhysRange::new(start, end), node: memory.node })
+                })
+            },
+        )
     }
 }

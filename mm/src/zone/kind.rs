@@ -1,0 +1,69 @@
+//! Which zones there are.
+
+use core::fmt;
+
+use crate::ids::NodeId;
+use crate::units::PfnRange;
+
+/// Which addresses a zone has. The order is Linux's, and its index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum ZoneKind {
+    /// Below 16 MiB.
+    Dma = 0,
+    /// From 16 MiB to 4 GiB.
+    Dma32 = 1,
+    /// From 4 GiB on.
+    Normal = 2,
+}
+
+impl ZoneKind {
+    /// All kinds, ascending.
+    pub const ALL: [ZoneKind; 3] = [ZoneKind::Dma, ZoneKind::Dma32, ZoneKind::Normal];
+
+    /// The frames that such a zone may have.
+    pub const fn frames(self) -> PfnRange {
+        const MIB: u64 = 1 << 20;
+        match self {
+            ZoneKind::Dma => PfnRange::new(0, 16 * MIB >> 12),
+            ZoneKind::Dma32 => PfnRange::new(16 * MIB >> 12, 4096 * MIB >> 12),
+            ZoneKind::Normal => PfnRange::new(4096 * MIB >> 12, 1 << 52),
+        }
+    }
+
+    /// As an index, 0 to 2.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Linux's name: `DMA`, `DMA32`, `Normal`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ZoneKind::Dma => "DMA",
+            ZoneKind::Dma32 => "DMA32",
+            ZoneKind::Normal => "Normal",
+        }
+    }
+}
+
+impl fmt::Display for ZoneKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A zone's place: its node and kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ZoneId {
+    /// The node.
+    pub node: NodeId,
+    /// Which addresses.
+    pub kind: ZoneKind,
+}
+
+/// `Node 0 DMA32`.
+impl fmt::Display for ZoneId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Node {} {}", self.node, self.kind)
+    }
+}

@@ -1,0 +1,106 @@
+//! Raw memory, cut into slices.
+
+use core::marker::PhantomData;
+
+/// Metadata memory that nobody else uses. Its contents are garbage until it is cut into slices,
+/// which are initialised as they are made.
+#[derive(Debug)]
+pub struct RawMemory<'m> {
+    at: *mut u8,
+    left: usize,
+    life: PhantomData<&'m mut [u8]>,
+}
+
+impl<'m> RawMemory<'m> {
+    /// Every cut begins at a multiple of this many bytes.
+    pub const ALIGN: usize = 64;
+
+    /// Takes charge of `bytes` bytes at `at`.
+    ///
+    /// # Safety
+    /// `at..at + bytes` can be read and written for all of `'m`, and nobody else does.
+    pub unsafe fn new(at: *mut u8, bytes: u64) -> RawMemory<'m> {
+        RawMemory { at, left: usize::try_from(bytes).unwrap_or(usize::MAX), life: PhantomData }
+    }
+
+    /// Bytes that `count` values of `T` take when they are cut off, a multiple of 64. 2^64 - 64
+    /// when it is more than that.
+    pub const fn bytes_for<T>(count: u64) -> u64 {
+        match count
+            .saturating_mul(size_of::<T>() as u64)
+            .checked_next_multiple_of(Self::ALIGN as u64)
+        {
+            Some(bytes) => bytes,
+            None => u64::MAX - 63,
+        }
+    }
+
+    /// Cuts off the next `bytes` bytes, rounded up to 64, as a memory of its own; `None` when
+    /// there are not as many.
+    pub fn cut(&mut self, bytes: u64) -> Option<RawMemory<'m>> {
+        let skip = self.at.align_offset(Self::ALIGN);
+        let bytes = usize::try_from(bytes).ok()?.checked_next_multiple_of(Self::ALIGN)?;
+        let taken = skip.checked_add(bytes)?;
+        if taken > self.left {
+            return None;
+        }
+        let head = RawMemory { at: self.at.wrapping_add(skip), left: bytes, life: PhantomData };
+        self.at = self.at.wrapping_add(taken);
+        self.left -= taken;
+        Some(head)
+    }
+
+    /// Cuts off the next `count` values and fills them, in order, with what `value` makes. `None`
+    /// when there is not enough memory or `value` gives up; the memory is gone then.
+    pub fn slice<T>(
+        &mut self,
+        count: u64,
+        mut value: impl FnMut(u64) -> Option<T>,
+    ) -> Option<&'m mut [T]> {
+        const { assert!(align_of::<T>() <= Self::ALIGN) };
+        let len = usize::try_from(count).ok()?;
+        let bytes = size_of::<T>().checked_mul(len)?;
+        let memory = self.cut(bytes as u64)?;
+        let first = memory.at.cast::<T>();
+        for at in 0..len {
+            let value = value(at as u64)?;
+            // SAFETY: `cut` found `len * size_of::<T>()` bytes from `first` on, aligned to 64,
+            // which are ours alone (see `new`) and in no other cut.
+            unsafe { first.add(at).write(value) };
+        }
+        // SAFETY: as above, and all `len` values have just been written. The slice may live for
+        // `'m`: `cut` never gives the bytes out again.
+        Some(unsafe { core::slice::from_raw_parts_mut(first, len) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_are_aligned_disjoint_and_bounded() {
+        let mut bytes = [0xa5_u8; 512];
+        // SAFETY: the array is borrowed by nothing else as long as `memory` is used.
+        let mut memory = unsafe { RawMemory::new(bytes.as_mut_ptr().wrapping_add(1), 500) };
+        let words = memory.slice(9, Some).unwrap();
+        let halves = memory.slice(3, |at| Some(at as u16)).unwrap();
+        assert_eq!(words.as_ptr().align_offset(64), 0);
+        assert_eq!(halves.as_ptr().align_offset(64), 0);
+        assert_eq!(words, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(halves, [0, 1, 2]);
+        assert!(memory.cut(300).is_none());
+        assert!(memory.slice(u64::MAX, |_| Some(0_u64)).is_none());
+        assert!(memory.slice(1, |_| None::<u64>).is_none());
+        assert_eq!(RawMemory::bytes_for::<u64>(9), 128);
+        assert_eq!(RawMemory::bytes_for::<u64>(u64::MAX), u64::MAX - 63);
+    }
+
+    #[test]
+    fn nothing_needs_no_memory() {
+        // SAFETY: 0 bytes are nobody's.
+        let mut memory = unsafe { RawMemory::new(core::ptr::dangling_mut(), 0) };
+        assert!(memory.slice(0, |_| Some(0_u64)).is_none_or(|slice| slice.is_empty()));
+        assert!(memory.slice(1, |_| Some(0_u64)).is_none());
+    }
+}

@@ -1,0 +1,234 @@
+//! A zone at run time, as all CPUs share it.
+
+use super::areas::{Areas, RESERVED_RANGES, area_of};
+use super::span::{present_ranges, zone_span};
+use super::{Buddy, FreeError, RawMemory, ReleaseError, ZoneId, ZoneKind, ZoneSpan};
+use crate::platform::{CpuToken, PhysMap};
+use crate::sync::{AtomicU64, Ordering::Relaxed, SpinLock};
+use crate::topology::NodeMap;
+use crate::units::{Order, Pfn, PfnRange, PhysRange};
+
+/// What keeps the free frames of the zones of this crate (decision 6).
+type ZoneAreas<'m> = Areas<'m, Buddy<'m>>;
+
+/// The three watermarks, in frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Watermarks {
+    /// Ordinary requests leave this much.
+    pub min: u64,
+    /// The first pass leaves this much.
+    pub low: u64,
+    /// Reclaim would stop here.
+    pub high: u64,
+}
+
+/// A zone at run time. Shared by all CPUs.
+///
+/// Frames are reserved (not the allocator's), free, or taken. The lock is only ever held by
+/// who has a [`CpuToken`], so that no interrupt can come between. Counters are plain numbers
+/// for readers: they are written under the lock, order nothing, and so are `Relaxed`.
+pub struct Zone<'m> {
+    id: ZoneId,
+    index: usize,
+    span: PfnRange,
+    present: u64,
+    metadata: PhysRange,
+    ranges: &'m [PfnRange],
+    areas: SpinLock<ZoneAreas<'m>>,
+    managed: AtomicU64,
+    free: AtomicU64,
+    leaked: AtomicU64,
+    watermarks: [AtomicU64; 3],
+    protection: [AtomicU64; 3],
+}
+
+impl<'m> Zone<'m> {
+    /// How many reserved ranges a zone can have between frames that were released to it; more
+    /// are [`ReleaseError::TooManyRanges`].
+    pub const RESERVED_RANGES: u64 = RESERVED_RANGES;
+
+    /// Bytes of metadata for a zone, which the caller provides on the zone's node, aligned to 64
+    /// bytes.
+    pub fn metadata_bytes(map: &NodeMap<'_>, id: ZoneId) -> u64 {
+        ZoneAreas::metadata_bytes(present_ranges(map, id))
+    }
+
+    /// Makes the zone, all frames reserved. `memory` holds garbage. `index` is the zone's place
+    /// in its memory subsystem, for [`index`](Self::index). `None` when `memory` is smaller than
+    /// [`metadata_bytes`](Self::metadata_bytes) or not aligned to 64 bytes.
+    ///
+    /// # Safety
+    /// `memory` is RAM that is nobody else's for `'m`, and the platform's direct map of it lives
+    /// as long.
+    pub unsafe fn new<P: PhysMap>(
+        map: &NodeMap<'_>,
+        id: ZoneId,
+        index: usize,
+        memory: PhysRange,
+        platform: &P,
+    ) -> Option<Zone<'m>> {
+        let ZoneSpan { span, present, .. } = zone_span(map, id);
+        // SAFETY: the caller says that the memory is ours for `'m`; the platform maps all of it
+        // at one pointer (`PhysMap`).
+        let raw = unsafe { RawMemory::new(platform.phys_to_virt(memory.start), memory.len()) };
+        let count = present_ranges(map, id).count() as u64;
+        let areas = ZoneAreas::new(span, count, present_ranges(map, id), raw)?;
+        Some(Zone {
+            id,
+            index,
+            span,
+            present,
+            metadata: memory,
+            ranges: areas.ranges(),
+            areas: SpinLock::new(areas),
+            managed: AtomicU64::new(0),
+            free: AtomicU64::new(0),
+            leaked: AtomicU64::new(0),
+            watermarks: core::array::from_fn(|_| AtomicU64::new(0)),
+            protection: core::array::from_fn(|_| AtomicU64::new(0)),
+        })
+    }
+
+    /// Node and kind.
+    pub fn id(&self) -> ZoneId {
+        self.id
+    }
+
+    /// The zone's place among all zones, dense, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// From the zone's first frame to its last, holes included.
+    pub fn span(&self) -> PfnRange {
+        self.span
+    }
+
+    /// Frames with RAM of this zone.
+    pub fn present(&self) -> u64 {
+        self.present
+    }
+
+    /// The contiguous ranges of RAM of the zone, ascending.
+    pub fn ranges(&self) -> &'m [PfnRange] {
+        self.ranges
+    }
+
+    /// Whether the frame is RAM of this zone.
+    pub fn contains(&self, pfn: Pfn) -> bool {
+        area_of(self.ranges, pfn).is_some()
+    }
+
+    /// Where the zone's metadata is: RAM of its own node, reserved.
+    pub fn metadata(&self) -> PhysRange {
+        self.metadata
+    }
+
+    /// Frames that were released to the zone, free or not.
+    pub fn managed(&self) -> u64 {
+        self.managed.load(Relaxed)
+    }
+
+    /// Free frames; those parked in pagesets are not free.
+    pub fn free(&self) -> u64 {
+        self.free.load(Relaxed)
+    }
+
+    /// Free blocks of exactly this order.
+    pub fn blocks(&self, _token: &CpuToken, order: Order) -> u64 {
+        self.areas.lock().blocks(order)
+    }
+
+    /// Whether this frame is free in the zone.
+    pub fn is_free(&self, _token: &CpuToken, frame: Pfn) -> bool {
+        self.areas.lock().is_free(frame)
+    }
+
+    /// Whether this frame was released to the zone: it is free, parked or taken.
+    pub fn is_managed(&self, _token: &CpuToken, frame: Pfn) -> bool {
+        self.areas.lock().is_managed(frame)
+    }
+
+    /// Gives reserved frames of this zone to it, as free; they count as managed from now on. The
+    /// frames lie in one of the zone's [`ranges`](Self::ranges). Nothing changes on an error.
+    pub fn release(&self, _token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError> {
+        self.with_areas(|areas| {
+            areas.release(frames)?;
+            self.managed.fetch_add(frames.len(), Relaxed);
+            Ok(())
+        })
+    }
+
+    /// Takes a block: the lowest of the smallest order that will do. `None` when there is none.
+    pub fn take(&self, _token: &CpuToken, order: Order) -> Option<Pfn> {
+        self.with_areas(|areas| areas.take(order))
+    }
+
+    /// Takes single frames, as many as `into` has room for, under one lock; says how many.
+    pub fn take_batch(&self, _token: &CpuToken, into: &mut [Pfn]) -> usize {
+        self.with_areas(|areas| {
+            into.iter_mut()
+                .map_while(|slot| areas.take(Order::ZERO).map(|frame| *slot = frame))
+                .count()
+        })
+    }
+
+    /// Puts a block back, or an aligned part of one. Nothing changes on an error.
+    pub fn put(&self, _token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
+        self.with_areas(|areas| areas.put(block, order))
+    }
+
+    /// Puts single frames back under one lock. They were taken from this zone; if one was not,
+    /// it is left out, the others are put back, and the first such error is returned.
+    pub fn put_batch(&self, _token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
+        self.with_areas(|areas| {
+            let mut first = None;
+            for &frame in frames {
+                let error = areas.put(frame, Order::ZERO).err();
+                first = first.or(error);
+            }
+            first
+        })
+    }
+
+    /// The watermarks.
+    pub fn watermarks(&self) -> Watermarks {
+        let [min, low, high] = &self.watermarks;
+        Watermarks { min: min.load(Relaxed), low: low.load(Relaxed), high: high.load(Relaxed) }
+    }
+
+    /// Sets the watermarks. Who reads meanwhile may see some of the old ones.
+    pub fn set_watermarks(&self, marks: Watermarks) {
+        for (slot, mark) in self.watermarks.iter().zip([marks.min, marks.low, marks.high]) {
+            slot.store(mark, Relaxed);
+        }
+    }
+
+    /// Frames that a request which could use zone `limit` leaves in this one (lowmem reserve).
+    pub fn protection(&self, limit: ZoneKind) -> u64 {
+        self.protection[limit.index()].load(Relaxed)
+    }
+
+    /// Sets the protection against requests that could use zone `limit`.
+    pub fn set_protection(&self, limit: ZoneKind, frames: u64) {
+        self.protection[limit.index()].store(frames, Relaxed);
+    }
+
+    /// Frames of blocks that were dropped without being freed or leaked on purpose.
+    pub fn leaked(&self) -> u64 {
+        self.leaked.load(Relaxed)
+    }
+
+    /// Counts a dropped block.
+    pub fn count_leaked(&self, frames: u64) {
+        self.leaked.fetch_add(frames, Relaxed);
+    }
+
+    /// Runs `change` under the lock and brings the counter of free frames up to date.
+    fn with_areas<R>(&self, change: impl FnOnce(&mut ZoneAreas<'m>) -> R) -> R {
+        let mut areas = self.areas.lock();
+        let result = change(&mut areas);
+        self.free.store(areas.free(), Relaxed);
+        result
+    }
+}
