@@ -86,7 +86,7 @@ mod tests {
     fn two_nodes_print_as_numactl_2_0_16_does() {
         let online = [0, 1].map(NodeId).into_iter().collect();
         let cpus = [cpu(0), cpu(1), cpu(0), cpu(1)];
-        // 487 MB less one frame short of 488 MB.
+        // One frame short of 488 MB is 487 MB.
         let text = print(&online, &cpus, &[(488 * 256 - 1, 455 * 256), (503 * 256, 491 * 256 + 9)]);
         assert_eq!(
             text,
