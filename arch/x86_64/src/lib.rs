@@ -1,2 +1,25 @@
-//! The x86_64 half of the kernel.
+//! The x86_64 half of the kernel: how it is entered, what it tells the CPU, and the ports.
+//!
+//! In: a start by a PVH loader (`-kernel` of QEMU) or by the `bootloader` crate. Out: one call of
+//! the function that the binary names with [`entry_point!`], with a [`Boot`] that looks the same
+//! whichever door it was. Exceptions are caught from before that call on. Nothing here decides
+//! anything about memory; `nearmem` asks through its platform traits.
+//!
+//! On a host only what is pure builds: conversion of boot data and the logic of page tables.
 #![cfg_attr(target_os = "none", no_std)]
+
+mod boot;
+pub mod boot_info;
+pub mod layout;
+pub mod paging;
+
+#[cfg(target_os = "none")]
+pub mod entry;
+#[cfg(target_os = "none")]
+pub mod exit;
+#[cfg(target_os = "none")]
+pub mod interrupts;
+#[cfg(target_os = "none")]
+pub mod serial;
+
+pub use boot::{Boot, Door};

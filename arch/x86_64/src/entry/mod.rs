@@ -1,0 +1,37 @@
+//! The two doors, and what both do before the kernel's main function.
+//!
+//! In: whatever the loader passes. Out: one call of the binary's main function on the boot stack,
+//! with interrupts off and both serial ports ready.
+
+mod bootloader;
+mod memory;
+mod pvh;
+mod stack;
+
+use crate::{Boot, serial};
+
+unsafe extern "Rust" {
+    /// The binary's main function, defined by [`crate::entry_point!`].
+    fn nearmem_kernel_main(boot: Boot) -> !;
+}
+
+/// Where both doors meet.
+fn start(boot: Boot) -> ! {
+    serial::init();
+    // SAFETY: the macro is the only one to define it, and checks the type.
+    unsafe { nearmem_kernel_main(boot) }
+}
+
+/// Names the kernel's main function: `fn(nearmem_x86_64::Boot) -> !`.
+#[macro_export]
+macro_rules! entry_point {
+    ($main:path) => {
+        const _: () = {
+            #[unsafe(no_mangle)]
+            fn nearmem_kernel_main(boot: $crate::Boot) -> ! {
+                let main: fn($crate::Boot) -> ! = $main;
+                main(boot)
+            }
+        };
+    };
+}

@@ -1,0 +1,18 @@
+//! Where things are in the virtual address space: Linux's layout for four levels of page tables
+//! (docs/decisions: "Addresses as Linux's 4-level layout"). All sizes in bytes.
+
+use nearmem::VirtAddr;
+
+/// Start of the direct map: the byte at physical address `p` is at `DIRECT_MAP + p`.
+pub const DIRECT_MAP: VirtAddr = VirtAddr(0xffff_8880_0000_0000);
+/// Physical addresses from here on are out of the direct map's reach: 64 TiB.
+pub const DIRECT_MAP_SIZE: u64 = 64 << 40;
+
+/// Start of the vmalloc range.
+pub const VMALLOC: VirtAddr = VirtAddr(0xffff_c900_0000_0000);
+
+/// What the linker script adds to the physical address that PVH loads an image byte at.
+pub const IMAGE_OFFSET: u64 = 0xffff_ffff_8000_0000;
+
+/// How much physical memory the page tables of both doors map at [`DIRECT_MAP`]: 4 GiB.
+pub const BOOT_DIRECT_MAP_SIZE: u64 = 4 << 30;

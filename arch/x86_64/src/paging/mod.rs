@@ -1,0 +1,5 @@
+//! Page tables.
+
+mod direct_map;
+
+pub use direct_map::direct_map;
