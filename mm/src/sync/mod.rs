@@ -3,17 +3,19 @@
 //! Under `cfg(loom)` the atomics are loom's, so that the models in `tests/loom.rs` run the shipped
 //! functions.
 
+mod local_word;
 mod spin_lock;
 
 #[cfg(not(loom))]
 pub use core::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 #[cfg(loom)]
 pub use loom::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 
+pub use local_word::{LocalWord, LocalWord32};
 pub use spin_lock::{SpinLock, SpinLockGuard};
 
 /// Tells the processor (or the model) that the caller waits for another CPU.
