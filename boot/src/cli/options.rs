@@ -1,0 +1,59 @@
+//! Options that several commands have.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::qemu::{Accel, BootRequest};
+
+/// How to run QEMU.
+#[derive(Debug, Clone, Args)]
+pub struct QemuOptions {
+    /// What executes the guest
+    #[arg(long, value_enum, default_value_t)]
+    pub accel: Accel,
+    /// End the guest after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub timeout: Duration,
+}
+
+impl QemuOptions {
+    /// A boot with these options.
+    pub fn request<'a>(
+        &self,
+        qemu: &'a Path,
+        elf: &'a Path,
+        machine: &'a Machine,
+    ) -> BootRequest<'a> {
+        BootRequest {
+            accel: self.accel,
+            timeout: self.timeout,
+            ..BootRequest::new(qemu, elf, machine)
+        }
+    }
+}
+
+/// Reads a positive number of seconds, fractions too.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(number)
+        .ok()
+        .filter(|limit| !limit.is_zero())
+        .ok_or_else(|| "expected a positive number of seconds".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_positive() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["0", "-1", "inf", "NaN", "1e300", "soon"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

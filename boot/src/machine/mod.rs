@@ -1,0 +1,85 @@
+//! Machines: what QEMU is asked for, as a value.
+//!
+//! A machine comes from options (`--nodes 4 --mem 2G --cpus 4`, [`nodes`]), from a machine file
+//! ([`file`], TOML) or from a case ([`case`], JSON); it becomes QEMU's arguments in [`arguments`].
+
+pub mod acpi;
+pub mod arguments;
+pub mod case;
+pub mod file;
+pub mod nodes;
+pub mod options;
+pub mod size;
+
+use std::path::Path;
+
+use anyhow::Result;
+
+pub use acpi::Table;
+pub use nodes::NodeSpec;
+
+/// A machine for QEMU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// What it is called in messages.
+    pub name: String,
+    /// QEMU's machine type: `q35` or `pc`.
+    pub chipset: String,
+    /// All memory in bytes; `None` leaves it to `qemu` below, or to QEMU's default.
+    pub memory: Option<u64>,
+    /// Number of CPUs; `None` leaves it to `qemu` below, or to QEMU's default of one.
+    pub cpus: Option<u32>,
+    /// The nodes; none at all gives a machine without `-numa`, hence without an SRAT.
+    pub nodes: Vec<NodeSpec>,
+    /// Distances of all pairs of nodes, as the SLIT has them; empty for no SLIT.
+    pub distances: Vec<Vec<u8>>,
+    /// Options for QEMU as they are. They come last, so they win over ours.
+    pub qemu: Vec<String>,
+    /// The kernel's command line.
+    pub append: String,
+    /// ACPI tables beside those that QEMU makes.
+    pub tables: Vec<Table>,
+}
+
+impl Machine {
+    /// A q35 of which nothing is said yet.
+    pub fn new(name: impl Into<String>) -> Machine {
+        Machine {
+            name: name.into(),
+            chipset: "q35".into(),
+            memory: None,
+            cpus: None,
+            nodes: Vec::new(),
+            distances: Vec::new(),
+            qemu: Vec::new(),
+            append: String::new(),
+            tables: Vec::new(),
+        }
+    }
+
+    /// A q35 with these nodes and `-m` and `-smp` as they add up to.
+    pub fn with_nodes(name: impl Into<String>, nodes: Vec<NodeSpec>) -> Machine {
+        Machine {
+            memory: Some(nodes.iter().fold(0, |sum: u64, node| sum.saturating_add(node.memory))),
+            cpus: Some(nodes.iter().map(|node| node.cpus.end).max().unwrap_or(1)),
+            nodes,
+            ..Machine::new(name)
+        }
+    }
+
+    /// Adds words to the kernel's command line.
+    pub fn add_append(&mut self, words: &str) {
+        self.append = format!("{} {}", self.append, words).trim().to_owned();
+    }
+}
+
+/// Reads a machine from a file: a case where its name ends in `.json`, a machine file otherwise.
+///
+/// # Errors
+/// [`crate::fault::BadMachine`]: it cannot be read, or what it says cannot be.
+pub fn load(path: &Path) -> Result<Machine> {
+    match path.extension().is_some_and(|e| e == "json") {
+        true => case::load(path),
+        false => Ok(file::load(path)?.machine),
+    }
+}
