@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::ids::NodeId;
-use crate::units::PfnRange;
+use crate::units::{PAGE_SIZE, PfnRange};
 
 /// Which addresses a zone has. The order is Linux's, and its index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,11 +23,12 @@ impl ZoneKind {
 
     /// The frames that such a zone may have.
     pub const fn frames(self) -> PfnRange {
-        const MIB: u64 = 1 << 20;
+        const DMA_END: u64 = (16 << 20) / PAGE_SIZE;
+        const DMA32_END: u64 = (4 << 30) / PAGE_SIZE;
         match self {
-            ZoneKind::Dma => PfnRange::new(0, 16 * MIB >> 12),
-            ZoneKind::Dma32 => PfnRange::new(16 * MIB >> 12, 4096 * MIB >> 12),
-            ZoneKind::Normal => PfnRange::new(4096 * MIB >> 12, 1 << 52),
+            ZoneKind::Dma => PfnRange::new(0, DMA_END),
+            ZoneKind::Dma32 => PfnRange::new(DMA_END, DMA32_END),
+            ZoneKind::Normal => PfnRange::new(DMA32_END, 1 << 52),
         }
     }
 
