@@ -15,7 +15,8 @@ pub type Outcome = Result<(), String>;
 pub struct Booted {
     /// All of COM1.
     pub log: String,
-    /// How it ended, in words, when it did not end by itself with exit code 0.
+    /// How it ended, in words, when it did not end by itself with exit code 0. In a [`Summary`]
+    /// only when no test has the blame.
     pub trouble: Option<String>,
 }
 
@@ -71,8 +72,9 @@ pub fn run(
             return summary;
         }
 
-        let trouble = summary.last.trouble.as_deref();
-        let why = why.as_deref().or(trouble).unwrap_or("the kernel ended without running the test");
+        // From here on a test has the blame.
+        let why = why.or(summary.last.trouble.take());
+        let why = why.unwrap_or_else(|| "the kernel ended without running the test".into());
         let text = format!("{why}\n\n{}", framed(&summary.last.log));
         match current.filter(|name| left.contains(name)) {
             Some(name) => {

@@ -8,5 +8,7 @@
 pub mod batch;
 pub mod elf;
 pub mod events;
+pub mod expectations;
+pub mod guest;
 pub mod machine_file;
 pub mod session;
