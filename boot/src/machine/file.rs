@@ -9,8 +9,10 @@
 //! machine = "q35"             # or "pc"
 //! qemu = ["-device", "edu"]   # more options for QEMU; topology, too, where `nodes` is not given
 //! append = "hashdist=1"       # the kernel's command line
-//! suites = ["topology"]       # what the test runner runs on it
+//! suites = ["nodes"]          # what the test runner runs on it
 //! ```
+//!
+//! The test runner has some keys more: `skip`, `expect_findings`, `expect_log`.
 //!
 //! Every key may be left out. Without `nodes` there is no `-numa`, hence no SRAT, unless `qemu`
 //! has it.
@@ -19,6 +21,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{Machine, nodes, size};
 use crate::fault::bad_machine;
@@ -54,6 +57,13 @@ struct Keys {
     append: String,
     #[serde(default)]
     suites: Vec<String>,
+    // What the test runner reads for itself.
+    #[serde(default, rename = "skip")]
+    _skip: IgnoredAny,
+    #[serde(default, rename = "expect_findings")]
+    _expect_findings: IgnoredAny,
+    #[serde(default, rename = "expect_log")]
+    _expect_log: IgnoredAny,
 }
 
 /// Reads a machine file.
@@ -129,7 +139,10 @@ mod tests {
                machine = "pc"
                distances = [[10, 21], [21, 10]]
                append = "hashdist=0"
-               suites = ["topology"]"#,
+               suites = ["topology"]
+               skip = ["a::b"]
+               expect_findings = []
+               expect_log = []"#,
         )
         .unwrap();
         assert_eq!(file.machine.nodes, nodes::spread(2, size::GIB, 1).unwrap());

@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -63,7 +63,8 @@ pub fn boot(
         }
         Event::Message(line) => seen.messages.push(line),
     };
-    let in_time = receive(&events, deadline, &mut guest, &mut take);
+    let limits = Limits { deadline, silence: request.silence };
+    let in_time = receive(&events, limits, &mut guest, &mut take);
     let status = guest.end()?;
     com2.finish();
     for reader in [console, messages].into_iter().flatten() {
@@ -73,30 +74,53 @@ pub fn boot(
     events.try_iter().for_each(take);
 
     let exit = match in_time {
-        true => seen.exit(status),
-        false => Exit::Timeout(request.timeout),
+        Ok(()) => seen.exit(status),
+        Err(Over::Time) => Exit::Timeout(request.timeout),
+        Err(Over::Silence) => Exit::Silent(request.silence),
     };
     Ok(Outcome { exit, messages: seen.messages })
 }
 
-/// Hands on events until QEMU has ended or the time is over; says whether it was in time.
+/// How long a guest may run.
+#[derive(Clone, Copy)]
+struct Limits {
+    deadline: Instant,
+    silence: Duration,
+}
+
+/// Which limit was over.
+enum Over {
+    Time,
+    Silence,
+}
+
+/// Hands on events until QEMU has ended or a limit is over.
 fn receive(
     events: &Receiver<Event>,
-    deadline: Instant,
+    limits: Limits,
     guest: &mut Guest,
     take: &mut impl FnMut(Event),
-) -> bool {
+) -> Result<(), Over> {
+    let mut last_word = Instant::now();
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = limits.deadline.saturating_duration_since(Instant::now());
         // A guest may leave a port's stream open in a child of its own, so its end is asked for.
-        match events.recv_timeout(left.min(std::time::Duration::from_millis(20))) {
-            Ok(event) => take(event),
-            Err(RecvTimeoutError::Disconnected) => return guest.wait_until(deadline),
-            Err(RecvTimeoutError::Timeout) if guest.has_ended() => return true,
+        match events.recv_timeout(left.min(Duration::from_millis(20))) {
+            Ok(event) => {
+                take(event);
+                last_word = Instant::now();
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return guest.wait_until(limits.deadline).then_some(()).ok_or(Over::Time);
+            }
+            Err(RecvTimeoutError::Timeout) if guest.has_ended() => return Ok(()),
+            Err(RecvTimeoutError::Timeout) if last_word.elapsed() > limits.silence => {
+                return Err(Over::Silence);
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         if left.is_zero() {
-            return guest.has_ended();
+            return guest.has_ended().then_some(()).ok_or(Over::Time);
         }
     }
 }
@@ -126,7 +150,7 @@ impl Guest {
             if Instant::now() >= deadline {
                 return false;
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
         true
     }

@@ -35,6 +35,9 @@ pub struct BootRequest<'a> {
     pub accel: Accel,
     /// The time limit; the guest is ended when it is over.
     pub timeout: Duration,
+    /// How long the guest may say nothing on either port before it is ended as hung; no limit
+    /// unless given.
+    pub silence: Duration,
 }
 
 impl<'a> BootRequest<'a> {
@@ -47,6 +50,7 @@ impl<'a> BootRequest<'a> {
             append: String::new(),
             accel: Accel::Auto,
             timeout: TIMEOUT,
+            silence: Duration::MAX,
         }
     }
 }
@@ -60,6 +64,8 @@ pub enum Exit {
     Failure(String),
     /// The time limit was over.
     Timeout(Duration),
+    /// The guest said nothing for too long.
+    Silent(Duration),
     /// QEMU could not start the machine; the text is its own line.
     Refused(String),
 }
@@ -73,6 +79,9 @@ impl Exit {
             Exit::Timeout(limit) => {
                 format!("the kernel did not end within {} s", limit.as_secs_f64())
             }
+            Exit::Silent(limit) => {
+                format!("the kernel hung: it said nothing for {} s", limit.as_secs_f64())
+            }
             Exit::Refused(line) => format!("QEMU refused the machine: {line}"),
         }
     }
@@ -81,7 +90,7 @@ impl Exit {
     pub fn code(&self) -> u8 {
         match self {
             Exit::Success => 0,
-            Exit::Failure(_) | Exit::Timeout(_) => crate::fault::KERNEL_FAILED,
+            Exit::Failure(_) | Exit::Timeout(_) | Exit::Silent(_) => crate::fault::KERNEL_FAILED,
             Exit::Refused(_) => crate::fault::BAD_MACHINE,
         }
     }
