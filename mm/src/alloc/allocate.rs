@@ -1,0 +1,134 @@
+//! Requests to blocks.
+
+use crate::platform::{PhysMap, Platform};
+use crate::zone::ZoneKind;
+
+use super::cpu_block::CpuBlock;
+use super::error::Refusals;
+use super::policy::Plan;
+use super::slot::{Refused, Slot};
+use super::watermark::Mark;
+use super::{AllocError, FrameBlock, LocalCpu, MemorySubsystem, Request};
+
+impl<'m, P: Platform> MemorySubsystem<'m, P> {
+    /// Allocates without ever waiting: zones in the order of the policy, first above their low
+    /// marks, then above their min marks. A zeroed block is zeroed with the token held.
+    ///
+    /// # Errors
+    /// Says what was missing. Frames parked in pagesets of other CPUs, or of this CPU when more
+    /// than one was asked for, are not looked at: [`alloc`](Self::alloc) does that.
+    pub fn try_alloc(
+        &self,
+        cpu: &LocalCpu<'m, P>,
+        request: &Request<'_>,
+    ) -> Result<FrameBlock<'m>, AllocError> {
+        if request.zero && !core::ptr::eq(cpu.block().nodes, self.nodes) {
+            // Zeroing goes through this subsystem's platform, the block would be another's.
+            return Err(AllocError::ForeignToken);
+        }
+        let plan = plan(cpu.block(), request);
+        let block = low_then_min(cpu, request, &plan)?;
+        if request.zero {
+            // SAFETY: just allocated from this subsystem, as checked above.
+            unsafe { zero(&self.platform, &block) };
+        }
+        Ok(block)
+    }
+
+    /// Allocates. Before it gives up it returns what all CPUs have parked to the zones and tries
+    /// once more. Zeroes with the token released. Never called with a token held.
+    ///
+    /// # Errors
+    /// Says what was missing.
+    pub fn alloc(&self, request: &Request<'_>) -> Result<FrameBlock<'m>, AllocError> {
+        let cpu = self.pin();
+        self.serve_requests(&cpu);
+        let plan = plan(cpu.block(), request);
+        let mut result = low_then_min(&cpu, request, &plan);
+        drop(cpu);
+        if result.is_err() {
+            self.drain_all();
+            result = search(&self.pin(), request, &plan, Mark::Min)
+                .map_err(|refusals| refusals.error(request.order));
+        }
+        let block = result?;
+        if request.zero {
+            // SAFETY: just allocated from this subsystem.
+            unsafe { zero(&self.platform, &block) };
+        }
+        Ok(block)
+    }
+}
+
+fn plan<'a>(block: &CpuBlock<'_>, request: &Request<'a>) -> Plan<'a> {
+    Plan::new(request.policy, block.node, |node| block.exists(node))
+}
+
+fn low_then_min<'m, P: Platform>(
+    cpu: &LocalCpu<'m, P>,
+    request: &Request<'_>,
+    plan: &Plan<'_>,
+) -> Result<FrameBlock<'m>, AllocError> {
+    search(cpu, request, plan, Mark::Low)
+        .or_else(|_| search(cpu, request, plan, Mark::Min))
+        .map_err(|refusals| refusals.error(request.order))
+}
+
+/// Tries the zones in order: nodes by distance, within a node from high to low.
+fn search<'m, P: Platform>(
+    cpu: &LocalCpu<'m, P>,
+    request: &Request<'_>,
+    plan: &Plan<'_>,
+    mark: Mark,
+) -> Result<FrameBlock<'m>, Refusals> {
+    let block = cpu.block();
+    let mut refusals = Refusals::default();
+    let mut preferred = None;
+    for node in block.order_from(plan.start).filter(|&node| plan.allows(node)) {
+        for kind in ZoneKind::ALL.into_iter().rev().filter(|&kind| kind <= request.zone_limit) {
+            let Some((index, slot)) = block.slot(node, kind) else { continue };
+            let preferred = *preferred.get_or_insert(slot);
+            match slot.take(cpu.token(), request.order, mark, request.zone_limit) {
+                Ok(pfn) => {
+                    count(block, slot, preferred, 1);
+                    if plan.turn == Some(node) {
+                        slot.counters.interleave_hit.add(1);
+                    }
+                    return Ok(FrameBlock::new(slot.zone(), index, pfn, request.order));
+                }
+                Err(why) => {
+                    refusals.zones += 1;
+                    refusals.free += slot.zone().free();
+                    refusals.fragmented |= why == Refused::Order;
+                }
+            }
+        }
+    }
+    Err(refusals)
+}
+
+/// Counts `frames` served by one zone to a request that began at another.
+pub(super) fn count(block: &CpuBlock<'_>, served: &Slot<'_>, preferred: &Slot<'_>, frames: u64) {
+    let node = served.id().node;
+    if node == preferred.id().node {
+        served.counters.hit.add(frames);
+    } else {
+        served.counters.miss.add(frames);
+        preferred.counters.foreign.add(frames);
+    }
+    if node == block.node {
+        served.counters.local.add(frames);
+    } else {
+        served.counters.other.add(frames);
+    }
+}
+
+/// Fills a block with zeros.
+///
+/// # Safety
+/// The block is of the subsystem that `platform` belongs to.
+unsafe fn zero(platform: &impl PhysMap, block: &FrameBlock<'_>) {
+    // SAFETY: the block is allocated, so its frames are RAM that only its owner uses, and the
+    // platform maps neighbouring frames as neighbours.
+    unsafe { block.as_ptr(platform).write_bytes(0, block.order().bytes() as usize) };
+}

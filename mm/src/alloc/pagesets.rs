@@ -1,0 +1,128 @@
+//! Real pagesets in the place of the boot pagesets, their sizes, and where they are.
+
+use crate::ids::{CpuId, NodeId};
+use crate::pageset::{Pageset, PagesetSizes};
+use crate::platform::Platform;
+use crate::units::{Order, Pfn};
+use crate::zone::{Zone, ZoneId};
+
+use super::slot::Slot;
+use super::{
+    AllocError, FrameBlock, MemorySubsystem, NumaCounters, PagesetPlacement, Policy, Request,
+};
+use crate::zone::RawMemory;
+
+impl<'m, P: Platform> MemorySubsystem<'m, P> {
+    /// Gives every present CPU its real pagesets, one page for each zone, on the CPU's node or on
+    /// the zone's ([`Options`](super::Options)), or the nearest node that has room. Until then
+    /// each freed frame goes straight to its zone. NUMA counters begin at 0 again, as in Linux.
+    ///
+    /// # Errors
+    /// No memory for some of them: these CPUs and zones keep the boot pageset. Calling it again
+    /// makes those that are missing.
+    pub fn set_up_pagesets(&self) -> Result<(), AllocError> {
+        let mut result = Ok(());
+        for block in self.cpus {
+            for slot in block.slots.iter().filter(|slot| slot.pageset().is_none()) {
+                let node = match self.options.pagesets {
+                    PagesetPlacement::Local => block.node,
+                    PagesetPlacement::Zone => slot.id().node,
+                };
+                match self.alloc(&Request::new(Order::ZERO).on(Policy::Preferred(node))) {
+                    Ok(page) => self.install_pageset(slot, page),
+                    Err(error) => result = Err(error),
+                }
+            }
+        }
+        for block in self.cpus {
+            block.slots.iter().for_each(|slot| slot.counters.clear());
+        }
+        result
+    }
+
+    fn install_pageset(&self, slot: &Slot<'m>, page: FrameBlock<'m>) {
+        let sizes = self.sizes_of(slot.zone());
+        // SAFETY: the page was just allocated from this subsystem. It is leaked below, so that it
+        // is the pageset's for `'m`, as long as boot memory and its direct map live.
+        let mut memory =
+            unsafe { RawMemory::new(page.as_ptr(&self.platform), page.order().bytes()) };
+        let pageset = memory.slice(1, |_| Some(Pageset::new(slot.first(), sizes)));
+        if let Some([pageset]) = pageset {
+            slot.install(pageset, page.leak());
+        }
+    }
+
+    /// Batch and high of the pagesets of a zone, by the formulas; `None` when the zone has no
+    /// frames.
+    pub fn pageset_sizes(&self, zone: ZoneId) -> Option<PagesetSizes> {
+        self.zone(zone).map(|zone| self.sizes_of(zone))
+    }
+
+    fn sizes_of(&self, zone: &Zone<'_>) -> PagesetSizes {
+        let cpus = self.map.cpus();
+        let own = cpus.iter().filter(|cpu| cpu.node == zone.id().node).count();
+        let sharing = if own == 0 { cpus.len() } else { own };
+        PagesetSizes::of_zone(zone.managed(), zone.watermarks().low, sharing as u64)
+    }
+
+    /// Brings all pagesets to their sizes, after a zone or its watermarks changed.
+    pub(super) fn resize_pagesets(&self) {
+        for slot in self.cpus.iter().flat_map(|block| block.slots) {
+            if let Some(pageset) = slot.pageset() {
+                pageset.resize(self.sizes_of(slot.zone()));
+            }
+        }
+    }
+
+    /// The frame that a CPU's pageset of a zone fills; `None` while it is the boot pageset.
+    pub fn pageset_frame(&self, cpu: CpuId, zone: ZoneId) -> Option<Pfn> {
+        self.slot(cpu, zone)?.pageset_frame()
+    }
+
+    /// How many frames of a zone a CPU has parked. A guess while that CPU works.
+    pub fn parked(&self, cpu: CpuId, zone: ZoneId) -> u64 {
+        self.slot(cpu, zone).map_or(0, |slot| u64::from(slot.parked()))
+    }
+
+    /// How many frames of a zone are parked, all CPUs together.
+    pub fn parked_in(&self, zone: ZoneId) -> u64 {
+        self.pagesets_of(zone).map(|pageset| u64::from(pageset.count())).sum()
+    }
+
+    /// How many frames of a zone can be parked at most, all CPUs together: what the pagesets hold
+    /// when each is one short of its limit.
+    pub fn parked_bound(&self, zone: ZoneId) -> u64 {
+        self.pagesets_of(zone).map(|pageset| u64::from(pageset.limit().saturating_sub(1))).sum()
+    }
+
+    /// Pages that pagesets fill, all CPUs and zones together.
+    pub fn pageset_pages(&self) -> u64 {
+        self.cpus
+            .iter()
+            .flat_map(|block| block.slots)
+            .filter(|slot| slot.pageset().is_some())
+            .count() as u64
+    }
+
+    /// What all CPUs counted about the zones of a node.
+    pub fn node_counters(&self, node: NodeId) -> NumaCounters {
+        let zones = self.zones.iter().filter(|zone| zone.id().node == node);
+        let mut sum = NumaCounters::default();
+        zones.for_each(|zone| sum += self.zone_counters(zone.id()));
+        sum
+    }
+
+    /// What all CPUs counted about a zone.
+    pub fn zone_counters(&self, zone: ZoneId) -> NumaCounters {
+        let blocks = self.cpus.iter().chain([&self.outsider]);
+        let mut sum = NumaCounters::default();
+        for (_, slot) in blocks.filter_map(|block| block.slot(zone.node, zone.kind)) {
+            sum += slot.counters.read();
+        }
+        sum
+    }
+
+    fn pagesets_of(&self, zone: ZoneId) -> impl Iterator<Item = &'m Pageset> + '_ {
+        self.cpus.iter().filter_map(move |block| block.slot(zone.node, zone.kind)?.1.pageset())
+    }
+}

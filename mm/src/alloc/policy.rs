@@ -1,0 +1,144 @@
+//! On which nodes a request looks.
+
+use core::cell::Cell;
+
+use crate::ids::{NodeId, NodeSet};
+use crate::topology::NodeMap;
+
+/// On which nodes a request looks, and where it begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Policy<'a> {
+    /// The running CPU's node first, then by distance.
+    Local,
+    /// This node first, then by distance from it. A node that does not exist: as `Local`.
+    Preferred(NodeId),
+    /// These nodes only, nearest to the running CPU first.
+    Bind(&'a NodeSet),
+    /// The next node in turn first, then by distance from it.
+    Interleave(&'a Interleave),
+}
+
+/// An interleave policy: a set of nodes and whose turn it is. It belongs to one task.
+#[derive(Debug)]
+pub struct Interleave {
+    nodes: NodeSet,
+    next: Cell<Option<NodeId>>,
+}
+
+impl Interleave {
+    /// Turns among `nodes`, beginning with the lowest.
+    pub fn new(nodes: NodeSet) -> Interleave {
+        Interleave { next: Cell::new(nodes.first()), nodes }
+    }
+
+    /// The nodes that take turns.
+    pub fn nodes(&self) -> &NodeSet {
+        &self.nodes
+    }
+
+    /// Whose turn is next; `None` when the set is empty.
+    pub fn peek(&self) -> Option<NodeId> {
+        self.next.get()
+    }
+
+    /// Whose turn it is, and moves on: ascending, then from the lowest again. Every allocation
+    /// takes one step, whether it succeeds or not.
+    pub fn step(&self) -> Option<NodeId> {
+        let turn = self.next.get()?;
+        self.next.set(self.nodes.iter().find(|&node| node > turn).or(self.nodes.first()));
+        Some(turn)
+    }
+}
+
+/// A node takes part in the boot interleaving from this much memory on: 16 MiB, in frames.
+pub const INTERLEAVE_MIN_FRAMES: u64 = (16 << 20) >> crate::units::PAGE_SHIFT;
+
+/// The nodes over which boot interleaves: those with 16 MiB of memory or more. When there is none,
+/// the node with the most (reference: large-system-hash, section 4).
+pub fn interleave_nodes(map: &NodeMap<'_>) -> NodeSet {
+    let present = |node| map.node_ranges(node).map(|range| range.len()).sum::<u64>();
+    let large: NodeSet =
+        map.with_memory().iter().filter(|&node| present(node) >= INTERLEAVE_MIN_FRAMES).collect();
+    if !large.is_empty() {
+        return large;
+    }
+    let mut largest = None;
+    for node in map.with_memory().iter() {
+        let frames = present(node);
+        if largest.is_none_or(|(_, most)| frames > most) {
+            largest = Some((node, frames));
+        }
+    }
+    largest.map(|(node, _)| node).into_iter().collect()
+}
+
+/// A policy as one request sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan<'a> {
+    /// Where the search begins. Exists.
+    pub(super) start: NodeId,
+    /// Which nodes may serve; `None`: all.
+    pub(super) within: Option<&'a NodeSet>,
+    /// The node whose turn it was.
+    pub(super) turn: Option<NodeId>,
+}
+
+impl<'a> Plan<'a> {
+    /// Resolves a policy for a CPU of node `local`, with one step of an interleave cursor.
+    pub(super) fn new(
+        policy: Policy<'a>,
+        local: NodeId,
+        exists: impl Fn(NodeId) -> bool,
+    ) -> Plan<'a> {
+        let (start, within, turn) = match policy {
+            Policy::Local => (local, None, None),
+            Policy::Preferred(node) => (node, None, None),
+            Policy::Bind(nodes) => (local, Some(nodes), None),
+            Policy::Interleave(interleave) => {
+                let turn = interleave.step();
+                (turn.unwrap_or(local), None, turn)
+            }
+        };
+        Plan { start: if exists(start) { start } else { local }, within, turn }
+    }
+
+    /// Whether `node` may serve.
+    pub(super) fn allows(&self, node: NodeId) -> bool {
+        self.within.is_none_or(|nodes| nodes.contains(node))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn interleaving_begins_with_the_lowest_node_and_goes_round() {
+        let nodes: NodeSet = [5, 1, 64].into_iter().map(NodeId).collect();
+        let turns = Interleave::new(nodes);
+        assert_eq!(turns.peek(), Some(NodeId(1)));
+        let seen: Vec<u16> = (0..7).map(|_| turns.step().unwrap().0).collect();
+        assert_eq!(seen, [1, 5, 64, 1, 5, 64, 1]);
+        assert_eq!(Interleave::new(NodeSet::EMPTY).step(), None);
+    }
+
+    #[test]
+    fn a_node_that_does_not_exist_means_the_local_one() {
+        let exists = |node: NodeId| node.0 < 3;
+        let start = |policy| Plan::new(policy, NodeId(1), exists).start;
+        assert_eq!(start(Policy::Preferred(NodeId(2))), NodeId(2));
+        assert_eq!(start(Policy::Preferred(NodeId(3))), NodeId(1));
+        let turns = Interleave::new(NodeSet::of(NodeId(900)));
+        assert_eq!(start(Policy::Interleave(&turns)), NodeId(1));
+        let none = Interleave::new(NodeSet::EMPTY);
+        assert_eq!(start(Policy::Interleave(&none)), NodeId(1));
+    }
+
+    #[test]
+    fn bind_allows_its_set_only() {
+        let set = NodeSet::of(NodeId(2));
+        let plan = Plan::new(Policy::Bind(&set), NodeId(0), |_| true);
+        assert!(plan.allows(NodeId(2)) && !plan.allows(NodeId(0)));
+    }
+}
