@@ -1,4 +1,18 @@
 //! Decoders of the firmware's affinity tables: bytes in, records and findings out.
 //!
-//! No `unsafe`, no panic, no read past a length that a table or a record gives.
+//! ```text
+//! bytes -> Table (header, length, checksum) -> Srat -> Entry, Entry, ...
+//!                                           -> Slit -> distance by domain
+//! ```
+//!
+//! No `unsafe`, no panic, no read past a length that a table or a record gives. What a decoder
+//! tolerates it says: a damaged table is a [`Finding`](crate::finding::Finding), a damaged record
+//! is a value ([`srat::Body`]), and the node map decides what follows from it.
 #![forbid(unsafe_code)]
+
+mod bytes;
+mod header;
+pub mod slit;
+pub mod srat;
+
+pub use header::{Header, Signature, Table};

@@ -1,12 +1,35 @@
 //! The node map: affinity records, a memory map and options in; every usable frame in exactly one
 //! node out, with CPUs and distances.
 //!
-//! The rules are Linux's (reference: numa-discovery).
+//! ```text
+//! memory map -> MemoryMap \
+//! SRAT -> domains, CPU records, blocks -> clean-up -> coverage -> NodeRange
+//! CPUs  -> node of each / SLIT -> distances
+//! ```
+//!
+//! The rules are Linux's (reference: numa-discovery). Whatever is wrong with the input becomes a
+//! [`Finding`](crate::finding::Finding); a map comes out in any case.
 #![forbid(unsafe_code)]
 
-use crate::finding::Findings;
+mod build;
+mod by_hand;
+mod distances;
+mod domains;
+mod inputs;
+mod memory_map;
+mod records;
+mod storage;
+
 use crate::ids::{ApicId, CpuId, NodeId, NodeSet, ProximityDomain};
-use crate::units::{Pfn, PfnRange};
+use crate::units::{Pfn, PfnRange, PhysAddr};
+
+pub use domains::Domain;
+pub use inputs::{Inputs, NumaOption, UnlistedCpus};
+pub use memory_map::{MapOptions, MemoryMap, Region, RegionKind};
+pub use records::{Block, CpuRecord};
+#[cfg(any(test, feature = "sim"))]
+pub use storage::HeapRoom;
+pub use storage::{Room, Storage, StorageNeeds};
 
 /// Usable frames of one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,6 +38,11 @@ pub struct NodeRange {
     pub frames: PfnRange,
     /// Whose they are.
     pub node: NodeId,
+}
+
+impl NodeRange {
+    /// No frames, to fill storage with.
+    pub const NONE: NodeRange = NodeRange { frames: PfnRange::new(0, 0), node: NodeId(0) };
 }
 
 /// A present CPU (enabled in the MADT), running or not.
@@ -26,6 +54,11 @@ pub struct Cpu {
     pub node: NodeId,
 }
 
+impl Cpu {
+    /// APIC 0 on node 0, to fill storage with.
+    pub const NONE: Cpu = Cpu { apic: ApicId(0), node: NodeId(0) };
+}
+
 /// Where a node map comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
@@ -35,87 +68,138 @@ pub enum Source {
     Fake,
     /// `numa=off`.
     Off,
-    /// No SRAT, or one that was refused: node 0 has everything.
+    /// No SRAT, or one that was refused: node 0 has everything. Or a map made by hand.
     None,
 }
 
-/// Memory for a node map, provided by the caller; see `Storage` docs for sizes.
-pub struct Storage<'m> {
-    /// Usable frames by node.
-    pub ranges: &'m mut [NodeRange],
-    /// Present CPUs, by [`CpuId`].
-    pub cpus: &'m mut [Cpu],
-    /// Distances, row by row: `nodes * nodes` bytes.
-    pub distances: &'m mut [u8],
+impl Source {
+    /// The word that the facts have for it: `srat`, `fake`, `off` or `none`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Srat => "srat",
+            Source::Fake => "fake",
+            Source::Off => "off",
+            Source::None => "none",
+        }
+    }
 }
 
 /// Which node has which memory and which CPUs, and how far nodes are from each other.
 pub struct NodeMap<'m> {
-    storage: Storage<'m>,
+    source: Source,
+    possible: NodeSet,
+    online: NodeSet,
+    with_memory: NodeSet,
+    with_cpus: NodeSet,
+    initiators: NodeSet,
+    ranges: &'m [NodeRange],
+    cpus: &'m [Cpu],
+    distances: distances::Distances<'m>,
+    domains: &'m [Domain],
+    records: &'m [CpuRecord],
+    blocks: &'m [Block],
+    uncovered: u64,
 }
 
-/// What a node map is made of. (H3: fields)
-pub struct Inputs<'a> {
-    _x: core::marker::PhantomData<&'a ()>,
-}
-
-#[allow(unused_variables, missing_docs)]
 impl<'m> NodeMap<'m> {
-    /// Builds the map. Never fails: what cannot be used is a finding, and one node with all
-    /// memory is what remains.
-    pub fn build(
-        inputs: &Inputs<'_>,
-        storage: Storage<'m>,
-        findings: &mut dyn Findings,
-    ) -> NodeMap<'m> {
-        todo!()
-    }
     /// Where it comes from.
     pub fn source(&self) -> Source {
-        todo!()
+        self.source
     }
+
     /// Nodes that have an id.
     pub fn possible(&self) -> &NodeSet {
-        todo!()
+        &self.possible
     }
+
     /// Nodes that come up: with memory, CPUs or an initiator.
     pub fn online(&self) -> &NodeSet {
-        todo!()
+        &self.online
     }
+
     /// Nodes with memory.
     pub fn with_memory(&self) -> &NodeSet {
-        todo!()
+        &self.with_memory
     }
-    /// Nodes with CPUs.
+
+    /// Nodes with CPUs: present ones, or where no CPUs were given, those that the SRAT names.
     pub fn with_cpus(&self) -> &NodeSet {
-        todo!()
+        &self.with_cpus
     }
+
+    /// Nodes with a generic initiator (SRAT type 5).
+    pub fn with_initiators(&self) -> &NodeSet {
+        &self.initiators
+    }
+
     /// The domain of a node; `None` without an SRAT.
     pub fn pxm(&self, node: NodeId) -> Option<ProximityDomain> {
-        todo!()
+        match self.source {
+            Source::Srat => self.domains.get(node.index()).map(|domain| domain.pxm),
+            _ => None,
+        }
     }
+
+    /// The id that a domain got when the SRAT was read, also when the SRAT was refused later: what
+    /// the boot log prints with each record. `None` for a domain that no enabled record names.
+    pub fn node_of_pxm(&self, pxm: ProximityDomain) -> Option<NodeId> {
+        domains::find(self.domains, pxm)
+    }
+
     /// All usable frames, ascending, each range of one node; touching ranges of one node are one.
-    pub fn ranges(&self) -> &[NodeRange] {
-        &self.storage.ranges
+    pub fn ranges(&self) -> &'m [NodeRange] {
+        self.ranges
     }
+
     /// The ranges of one node, ascending.
     pub fn node_ranges(&self, node: NodeId) -> impl Iterator<Item = PfnRange> + '_ {
         self.ranges().iter().filter(move |range| range.node == node).map(|range| range.frames)
     }
-    /// Whose frame this is.
+
+    /// Whose frame this is; `None` for what is no usable memory.
     pub fn node_of(&self, pfn: Pfn) -> Option<NodeId> {
-        todo!()
+        let after = self.ranges.partition_point(|range| range.frames.start <= pfn);
+        let range = self.ranges.get(after.checked_sub(1)?)?;
+        range.frames.contains(pfn).then_some(range.node)
     }
+
+    /// Whose address this is by the SRAT's ranges, memory or not: a hole between two ranges of
+    /// one node is that node's. `None` between nodes, outside, and without an SRAT.
+    pub fn node_of_address(&self, address: PhysAddr) -> Option<NodeId> {
+        let after = self.blocks.partition_point(|block| block.range.start <= address);
+        let block = self.blocks.get(after.checked_sub(1)?)?;
+        block.range.contains(address).then_some(block.node)
+    }
+
+    /// The SRAT's ranges after the clean-up, ascending and disjoint: those of one node joined over
+    /// holes, cut at the end of memory. Empty without an SRAT.
+    pub fn blocks(&self) -> &'m [Block] {
+        self.blocks
+    }
+
     /// Present CPUs, by [`CpuId`].
-    pub fn cpus(&self) -> &[Cpu] {
-        &self.storage.cpus
+    pub fn cpus(&self) -> &'m [Cpu] {
+        self.cpus
     }
+
     /// The node of a CPU; node 0 for one that is not present.
     pub fn node_of_cpu(&self, cpu: CpuId) -> NodeId {
-        todo!()
+        self.cpus.get(cpu.index()).map(|cpu| cpu.node).unwrap_or_default()
     }
+
+    /// The SRAT's enabled CPU records, ascending by APIC id, each id once, present or not. Without
+    /// an SRAT that stands all are on node 0.
+    pub fn cpu_records(&self) -> &'m [CpuRecord] {
+        self.records
+    }
+
     /// How far `to` is, seen from `from`: 10 to 255. 10 and 20 for ids out of range.
     pub fn distance(&self, from: NodeId, to: NodeId) -> u8 {
-        todo!()
+        self.distances.get(from, to)
+    }
+
+    /// Usable bytes that are in no range of the SRAT and so on no node; less than 1 MiB.
+    pub fn uncovered_bytes(&self) -> u64 {
+        self.uncovered
     }
 }

@@ -1,0 +1,255 @@
+//! The kinds of findings: a closed list. Each has a fixed name, a severity and a text.
+
+use core::fmt;
+
+use super::Severity;
+use crate::firmware::Signature;
+use crate::ids::{CpuId, NodeId, ProximityDomain};
+use crate::units::PhysRange;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $({ $($field:ident: $type:ty),+ })? =
+        $severity:ident $name:literal $text:literal;)+) => {
+        /// What was found, with the figures that its text has. Addresses and lengths are in bytes.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[allow(missing_docs, reason = "the texts below say what each figure is")]
+        pub enum Kind {
+            $($(#[$doc])* $kind $({ $($field: $type),+ })?,)+
+        }
+
+        impl Kind {
+            /// All names with their severities, in the order of the list.
+            pub const NAMES: &[(&str, Severity)] = &[$(($name, Severity::$severity)),+];
+
+            /// The fixed name, as `map` and the facts have it.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Kind::$kind { .. } => $name,)+
+                }
+            }
+
+            /// Whether it is a fault or a fact.
+            pub const fn severity(&self) -> Severity {
+                match self {
+                    $(Kind::$kind { .. } => Severity::$severity,)+
+                }
+            }
+        }
+
+        /// What is wrong and what is done instead, without the place.
+        impl fmt::Display for Kind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match *self {
+                    $(Kind::$kind $({ $($field),+ })? => write!(f, $text),)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    // Whole tables.
+
+    /// The bytes are another table.
+    TableSignature { found: Signature } = Warning "table-signature"
+        "the signature is {found}: the table is taken as absent";
+    /// Fewer bytes than a table's fixed part.
+    TableTooShort { bytes: u32, least: u32 } = Warning "table-too-short"
+        "{bytes} bytes are no table, which has at least {least}: it is taken as absent";
+    /// The header's length is more than there is.
+    TableLength { length: u32, bytes: u32 } = Warning "table-length"
+        "the header says {length} bytes and {bytes} are there: these are read";
+    /// The bytes do not add up to 0.
+    TableChecksum { sum: u8 } = Warning "table-checksum"
+        "the bytes add up to {sum:#04x} instead of 0; the table is used all the same";
+
+    // SRAT, faults.
+
+    /// No SRAT.
+    SratAbsent = Warning "srat-absent"
+        "there is no SRAT: one node has all memory and all CPUs";
+    /// The SRAT is refused as a whole.
+    SratRejected = Warning "srat-rejected"
+        "the table is not used: one node has all memory and all CPUs";
+    /// A length that the record's type cannot have.
+    SratBadEntryLength { kind: u8, length: u8 } = Warning "srat-bad-entry-length"
+        "a record of type {kind} cannot have length {length}: the table is refused";
+    /// A record runs past the end of the table.
+    SratTruncated { present: u32 } = Warning "srat-truncated"
+        "the record runs past the table's end, {present} bytes of it are there: it is not read";
+    /// Domain bits above the low 8 in a table of revision 0 or 1.
+    SratRev1HighBits { pxm: ProximityDomain } = Warning "srat-rev1-high-bits"
+        "domain bits above the low 8 in a table of revision 1 or less: taken as domain {pxm}";
+    /// One APIC id in two domains.
+    SratCpuConflict { apic: u32, old: NodeId, new: NodeId } = Warning "srat-cpu-conflict"
+        "APIC {apic:#04x} is on node {old} by another record: node {new} by the last one counts";
+    /// A range whose end does not fit in 64 bits.
+    SratMemoryWraps { base: u64, length: u64 } = Warning "srat-memory-wraps"
+        "base {base:#x} plus length {length:#x} is beyond 64 bits: the range is ignored";
+    /// A range without any usable memory.
+    SratMemoryBeyondMap { range: PhysRange } = Warning "srat-memory-beyond-map"
+        "{range} has no usable memory: the range is ignored";
+    /// Ranges of two nodes share memory.
+    SratOverlap { node: NodeId, range: PhysRange, other: NodeId, others: PhysRange } =
+        Warning "srat-overlap"
+        "{range} of node {node} overlaps {others} of node {other}: the table is refused";
+    /// Ranges of one node share memory.
+    SratOverlapSameNode { node: NodeId, range: PhysRange, other: PhysRange } =
+        Warning "srat-overlap-same-node"
+        "{range} and {other}, both of node {node}, overlap: they are joined";
+    /// Usable memory in no range, enough to refuse the table or not.
+    SratUncoveredRam { bytes: u64, first: u64 } = Warning "srat-uncovered-ram"
+        "{bytes} bytes of usable memory, from {first:#x} on, are in no range: on no node, and from \
+         1 MiB on the table is refused";
+    /// An x2APIC id that no CPU can have in this mode.
+    SratCpuIdTooHigh { apic: u32, max: u32 } = Warning "srat-cpu-id-too-high"
+        "APIC {apic:#x} is above {max:#x}, the highest that a CPU here can have: ignored";
+    /// A generic initiator without its flags.
+    SratInitiatorShort { length: u8 } = Warning "srat-initiator-short"
+        "a generic initiator of length {length} has no flags: ignored";
+    /// More domains than node ids.
+    SratTooManyDomains { pxm: ProximityDomain, limit: u32 } = Warning "srat-too-many-domains"
+        "domain {pxm} gets no node, all {limit} are taken: the record is ignored";
+    /// More CPU records than there is room for.
+    SratTooManyCpus { limit: u32 } = Warning "srat-too-many-cpus"
+        "there is room for {limit} CPU records: this one and the next are ignored";
+    /// More memory records than there is room for.
+    SratTooManyRanges { limit: u32 } = Warning "srat-too-many-ranges"
+        "there is room for {limit} memory ranges: this one and the next are ignored";
+
+    // SRAT, facts.
+
+    /// A hot-pluggable range without memory, or with none at its end.
+    SratHotplugWindow { range: PhysRange } = Note "srat-hotplug-window"
+        "{range} is hot-pluggable and not all there: what is not is ignored";
+    /// A non-volatile range that is no usable memory.
+    SratNonvolatileRange { range: PhysRange } = Note "srat-nonvolatile-range"
+        "{range} is non-volatile and no usable memory: ignored";
+    /// A range of length 0.
+    SratZeroLengthMemory { pxm: ProximityDomain } = Note "srat-zero-length-memory"
+        "a memory range of length 0: domain {pxm} has a node number and no memory by it";
+    /// One CPU in two records of one domain.
+    SratCpuListedTwice { apic: u32, node: NodeId } = Note "srat-cpu-listed-twice"
+        "APIC {apic:#04x} is on node {node} by another record, too: it counts once";
+    /// A disabled generic initiator.
+    SratDisabledGenericInitiator { pxm: ProximityDomain } =
+        Note "srat-disabled-generic-initiator"
+        "the generic initiator of domain {pxm} is disabled: skipped";
+    /// A record of another type.
+    SratUnknownType { kind: u8, length: u8 } = Note "srat-unknown-type"
+        "a record of type {kind} says nothing about memory or CPUs here: {length} bytes skipped";
+    /// Memory between two ranges of one node.
+    SratHoleWithRam { node: NodeId, hole: PhysRange } = Note "srat-hole-with-ram"
+        "there is memory in {hole}, which is in no range: node {node} has it, as what is around it";
+    /// Frames on the border of two nodes.
+    SratSplitFrames { frames: u64 } = Note "srat-split-frames"
+        "{frames} frames are not whole on one node, since ranges end inside them: left out";
+
+    // SLIT.
+
+    /// A distance to itself that is not 10.
+    SlitBadDiagonal { row: u32, distance: u8 } = Warning "slit-bad-diagonal"
+        "the distance of domain {row} to itself is {distance} instead of 10";
+    /// A remote distance of 10 or less.
+    SlitBadRemote { row: u32, column: u32, distance: u8 } = Warning "slit-bad-remote"
+        "the distance from domain {row} to {column} is {distance}, and not above 10";
+    /// The SLIT is refused as a whole.
+    SlitRejected = Warning "slit-rejected"
+        "the table is not used: distances are 10 and 20";
+    /// A domain without a row.
+    SlitSmallerThanPxm { pxm: ProximityDomain, rows: u32 } = Warning "slit-smaller-than-pxm"
+        "domain {pxm} has no row among {rows}: its distances are 10 and 20";
+    /// The matrix does not fit in the table.
+    SlitTruncated { count: u64, bytes: u32 } = Warning "slit-truncated"
+        "{count} times {count} distances are not there, only {bytes} bytes: distances are 10 and 20";
+    /// No SLIT.
+    SlitAbsent = Note "slit-absent"
+        "there is no SLIT: distances are 10 and 20";
+    /// A row for a domain that does not exist.
+    SlitRowWithoutDomain { row: u32 } = Note "slit-row-without-domain"
+        "the row of domain {row}, which has no node, is ignored";
+    /// Another distance back than there.
+    SlitAsymmetric { row: u32, column: u32, there: u8, back: u8 } = Note "slit-asymmetric"
+        "from domain {row} to {column} it is {there} and {back} back: both are kept";
+    /// A pair that cannot reach each other.
+    SlitUnreachable255 { row: u32, column: u32 } = Note "slit-unreachable-255"
+        "domain {column} cannot be reached from {row}: 255 is kept";
+    /// Bytes behind the matrix.
+    SlitLongerThanCount { bytes: u32 } = Note "slit-longer-than-count"
+        "{bytes} bytes behind the matrix are ignored";
+
+    // The node map.
+
+    /// A node without memory.
+    NodeMemoryless { node: NodeId } = Note "node-memoryless"
+        "node {node} has no memory";
+    /// A node without CPUs.
+    NodeCpuless { node: NodeId } = Note "node-cpuless"
+        "node {node} has no CPUs";
+    /// A node whose memory has another node's inside.
+    NodeInterleaved { node: NodeId } = Note "node-interleaved"
+        "other memory lies between the lowest and the highest byte of node {node}";
+    /// A domain whose number is not its node's.
+    PxmDiffersFromNode { pxm: ProximityDomain, node: NodeId } = Note "pxm-differs-from-node"
+        "domain {pxm} is node {node}";
+    /// More ranges than there is room for.
+    NodeRangesFull { limit: u32, lost: u64 } = Warning "node-ranges-full"
+        "there is room for {limit} ranges of memory: {lost} frames are left out";
+    /// More nodes than there is room for distances.
+    NodeDistancesFull { nodes: u32 } = Warning "node-distances-full"
+        "there is no room for the distances of {nodes} nodes: they are 10 and 20";
+
+    // CPUs.
+
+    /// More CPUs than there is room for.
+    CpuTooMany { found: u32, limit: u32 } = Warning "cpu-too-many"
+        "{found} CPUs are present and there is room for {limit}: the others are left out";
+    /// A present CPU that no record names.
+    CpuWithoutRecord { cpu: CpuId, apic: u32, node: NodeId } = Note "cpu-without-record"
+        "CPU {cpu} (APIC {apic:#04x}) is in no SRAT record: it goes to node {node}";
+
+    // Where the tables are found.
+
+    /// No RSDP.
+    RsdpAbsent = Warning "rsdp-absent"
+        "there is no RSDP: no firmware table is read";
+    /// An RSDP with a wrong signature, checksum or length.
+    RsdpInvalid { address: u64 } = Warning "rsdp-invalid"
+        "the bytes at {address:#x} are no RSDP: the BIOS areas are searched";
+    /// A root table that cannot be used.
+    RootTableInvalid { address: u64 } = Warning "root-table-invalid"
+        "what the RSDP points to at {address:#x} is no root table: no firmware table is read";
+    /// A pointer to where no table can be.
+    TableOutOfReach { address: u64 } = Warning "table-out-of-reach"
+        "the pointer to {address:#x} leads to no readable memory: ignored";
+    /// Two tables with one signature.
+    TableDuplicate { address: u64 } = Note "table-duplicate"
+        "a second table of this kind at {address:#x}: the first counts";
+    /// No MADT.
+    MadtAbsent = Warning "madt-absent"
+        "there is no MADT: only the boot CPU is known";
+    /// A MADT that cannot be walked to its end.
+    MadtBroken { offset: u32 } = Warning "madt-broken"
+        "the record at {offset:#x} is cut short or has a wrong length: what stands before it counts";
+
+    // The memory map.
+
+    /// No usable memory at all.
+    MemoryMapEmpty = Warning "memory-map-empty"
+        "the memory map has no usable frame";
+    /// A region that ends before it starts.
+    MemoryMapBadRegion { start: u64, end: u64 } = Warning "memory-map-bad-region"
+        "the memory map's region from {start:#x} to {end:#x} ends before it starts: ignored";
+    /// Usable and not usable at once.
+    MemoryMapOverlap { range: PhysRange } = Warning "memory-map-overlap"
+        "the memory map calls {range} usable and not usable: not used";
+    /// Memory above what the direct map reaches.
+    MemoryAboveLimit { frames: u64, limit: u64 } = Warning "memory-above-limit"
+        "{frames} frames from {limit:#x} on are out of reach: left out";
+    /// More regions than there is room for.
+    MemoryMapDropped { regions: u64 } = Warning "memory-map-dropped"
+        "{regions} regions of the memory map found no room: they count as not usable";
+    /// More usable ranges than there is room for.
+    MemoryMapFull { limit: u32, lost: u64 } = Warning "memory-map-full"
+        "there is room for {limit} usable ranges: {lost} frames are left out";
+}

@@ -1,0 +1,74 @@
+//! What a node map is made of.
+
+use super::memory_map::MemoryMap;
+use crate::ids::ApicId;
+
+/// `numa=`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum NumaOption {
+    /// Not given: the SRAT counts.
+    #[default]
+    On,
+    /// `numa=off`: one node, whatever the tables say.
+    Off,
+    /// `numa=noacpi`: as if there were no SRAT.
+    NoAcpi,
+}
+
+/// Where a present CPU goes that no SRAT record names: its vendor's code decides (reference:
+/// numa-discovery, section 6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnlistedCpus {
+    /// Intel and all others: dealt over the nodes with memory by CPU number.
+    #[default]
+    Dealt,
+    /// AMD and Hygon: the node whose number equals the CPU's last-level cache id; then that of the
+    /// nearest lower APIC id with a record, of the nearest higher one, the first node online.
+    ByCache {
+        /// The cache's id is the APIC id shifted right by this many bits: the width of the core
+        /// number in a socket, or with TOPOEXT the width of the threads that share the cache.
+        shift: u32,
+    },
+}
+
+/// What a node map is made of. Start from [`Inputs::new`] and set what differs.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The whole SRAT, header included; `None` when there is none.
+    pub srat: Option<&'a [u8]>,
+    /// The whole SLIT, header included; `None` when there is none.
+    pub slit: Option<&'a [u8]>,
+    /// Usable memory.
+    pub memory: &'a MemoryMap<'a>,
+    /// The present CPUs' APIC ids, by [`CpuId`](crate::CpuId): the boot CPU, then the others in
+    /// MADT order. Empty for a tool that knows of no CPUs: then every CPU of the SRAT counts as
+    /// present.
+    pub cpus: &'a [ApicId],
+    /// Where CPUs without a record go.
+    pub unlisted: UnlistedCpus,
+    /// The highest APIC id that a CPU can have: 254 in xAPIC mode, [`Inputs::X2APIC`] in x2APIC
+    /// mode. An x2APIC record above it is ignored and names no domain.
+    pub max_apic_id: u32,
+    /// `numa=`.
+    pub numa: NumaOption,
+}
+
+impl<'a> Inputs<'a> {
+    /// [`Inputs::max_apic_id`] in xAPIC mode: 255 is the broadcast address.
+    pub const XAPIC: u32 = 254;
+    /// [`Inputs::max_apic_id`] in x2APIC mode: all ones is the broadcast address.
+    pub const X2APIC: u32 = u32::MAX - 1;
+
+    /// This memory, no tables, no CPUs, x2APIC mode, `numa=` not given.
+    pub fn new(memory: &'a MemoryMap<'a>) -> Inputs<'a> {
+        Inputs {
+            srat: None,
+            slit: None,
+            memory,
+            cpus: &[],
+            unlisted: UnlistedCpus::Dealt,
+            max_apic_id: Inputs::X2APIC,
+            numa: NumaOption::On,
+        }
+    }
+}

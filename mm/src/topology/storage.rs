@@ -1,0 +1,152 @@
+//! The memory that a node map works in: the caller brings it, as statics in a kernel, as vectors
+//! on a host.
+
+use super::domains::Domain;
+use super::memory_map::MemoryMap;
+use super::records::{Block, CpuRecord};
+use super::{Cpu, NodeRange};
+use crate::firmware::srat::{Body, Srat};
+use crate::ids::MAX_NODES;
+
+/// Memory for a node map, provided by the caller.
+///
+/// What it holds beforehand does not matter. [`StorageNeeds`] says how much is enough; with less
+/// the map keeps what fits, and a finding says what did not.
+#[derive(Default)]
+pub struct Storage<'m> {
+    /// Usable frames by node.
+    pub ranges: &'m mut [NodeRange],
+    /// Present CPUs, by [`CpuId`](crate::CpuId).
+    pub cpus: &'m mut [Cpu],
+    /// Distances, row by row: `nodes * nodes` bytes.
+    pub distances: &'m mut [u8],
+    /// Proximity domains, by node id: at most [`MAX_NODES`] are used.
+    pub domains: &'m mut [Domain],
+    /// The SRAT's CPU records.
+    pub records: &'m mut [CpuRecord],
+    /// The SRAT's memory records.
+    pub blocks: &'m mut [Block],
+}
+
+/// How many elements of each kind a node map takes at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StorageNeeds {
+    /// Nodes; distances take the square of it.
+    pub nodes: usize,
+    /// Usable ranges by node.
+    pub ranges: usize,
+    /// Present CPUs.
+    pub cpus: usize,
+    /// CPU records.
+    pub records: usize,
+    /// Memory records.
+    pub blocks: usize,
+}
+
+impl StorageNeeds {
+    /// What [`NodeMap::build`](super::NodeMap::build) takes for these tables, this memory and
+    /// this many present CPUs. Walks the table once.
+    pub fn of(srat: Option<&[u8]>, memory: &MemoryMap<'_>, cpus: usize) -> StorageNeeds {
+        let mut needs = StorageNeeds { cpus, ..StorageNeeds::default() };
+        let table = srat.and_then(|bytes| Srat::parse(bytes, &mut |_| ()));
+        for entry in table.iter().flat_map(Srat::entries) {
+            match entry.body {
+                Body::Cpu(cpu) if cpu.enabled => needs.records += 1,
+                Body::Memory(memory) if memory.enabled => needs.blocks += 1,
+                Body::Initiator(initiator) if initiator.enabled => {}
+                _ => continue,
+            }
+            needs.nodes += 1;
+        }
+        needs.nodes = needs.nodes.clamp(1, MAX_NODES);
+        // Each pair of a usable range and a block that meet ends where one of the two ends.
+        needs.ranges = memory.usable().len() + needs.blocks;
+        needs
+    }
+}
+
+/// Fixed room for a node map of up to `NODES` nodes, `CPUS` CPUs (also the number of CPU records)
+/// and `RANGES` ranges (also the number of memory records).
+///
+/// Large: a kernel keeps it in a static. `Room<1024, 8192, 4096>` takes about 1.5 MiB.
+pub struct Room<const NODES: usize, const CPUS: usize, const RANGES: usize> {
+    ranges: [NodeRange; RANGES],
+    cpus: [Cpu; CPUS],
+    distances: [[u8; NODES]; NODES],
+    domains: [Domain; NODES],
+    records: [CpuRecord; CPUS],
+    blocks: [Block; RANGES],
+}
+
+impl<const NODES: usize, const CPUS: usize, const RANGES: usize> Room<NODES, CPUS, RANGES> {
+    /// Empty room.
+    pub const fn new() -> Self {
+        Room {
+            ranges: [NodeRange::NONE; RANGES],
+            cpus: [Cpu::NONE; CPUS],
+            distances: [[0; NODES]; NODES],
+            domains: [Domain::NONE; NODES],
+            records: [CpuRecord::NONE; CPUS],
+            blocks: [Block::NONE; RANGES],
+        }
+    }
+
+    /// The room as storage for one map, which lives as long as the borrow.
+    pub fn storage(&mut self) -> Storage<'_> {
+        Storage {
+            ranges: &mut self.ranges,
+            cpus: &mut self.cpus,
+            distances: self.distances.as_flattened_mut(),
+            domains: &mut self.domains,
+            records: &mut self.records,
+            blocks: &mut self.blocks,
+        }
+    }
+}
+
+impl<const NODES: usize, const CPUS: usize, const RANGES: usize> Default
+    for Room<NODES, CPUS, RANGES>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Room on the host's heap, exactly as large as is needed.
+#[cfg(any(test, feature = "sim"))]
+pub struct HeapRoom {
+    ranges: std::vec::Vec<NodeRange>,
+    cpus: std::vec::Vec<Cpu>,
+    distances: std::vec::Vec<u8>,
+    domains: std::vec::Vec<Domain>,
+    records: std::vec::Vec<CpuRecord>,
+    blocks: std::vec::Vec<Block>,
+}
+
+#[cfg(any(test, feature = "sim"))]
+impl HeapRoom {
+    /// Room for `needs`.
+    pub fn new(needs: StorageNeeds) -> HeapRoom {
+        use std::vec;
+        HeapRoom {
+            ranges: vec![NodeRange::NONE; needs.ranges],
+            cpus: vec![Cpu::NONE; needs.cpus],
+            distances: vec![0; needs.nodes * needs.nodes],
+            domains: vec![Domain::NONE; needs.nodes],
+            records: vec![CpuRecord::NONE; needs.records],
+            blocks: vec![Block::NONE; needs.blocks],
+        }
+    }
+
+    /// The room as storage for one map, which lives as long as the borrow.
+    pub fn storage(&mut self) -> Storage<'_> {
+        Storage {
+            ranges: &mut self.ranges,
+            cpus: &mut self.cpus,
+            distances: &mut self.distances,
+            domains: &mut self.domains,
+            records: &mut self.records,
+            blocks: &mut self.blocks,
+        }
+    }
+}
