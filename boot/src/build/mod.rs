@@ -39,7 +39,7 @@ pub fn suites(toolchain: &Toolchain) -> Result<PathBuf> {
 
 fn elf(toolchain: &Toolchain, text: &str, arguments: &[&str]) -> Result<PathBuf> {
     let mut command = workspace::cargo();
-    command.args(arguments).args(["--target", TARGET, "--profile", "kernel"]);
+    command.args(arguments).args(["--quiet", "--target", TARGET, "--profile", "kernel"]);
     command.arg("--message-format=json-render-diagnostics");
     toolchain.apply(&mut command);
     let output = progress::run(&mut command, text).context("cannot start cargo")?;

@@ -20,7 +20,7 @@ use crate::{fault, setup};
 /// memory of each node.
 #[derive(Debug, Parser)]
 #[command(
-    name = "cargo run --",
+    bin_name = "cargo run --",
     version,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,

@@ -1,9 +1,16 @@
-//! `seed`: reproduces the seeds.
+//! `seed`: reproduces the seeds, before and after side by side.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+
+use super::options::QemuOptions;
+use super::run::report;
+use crate::machine::size;
+use crate::qemu::Outcome;
+use crate::seed::{hashdist, report::text};
+use crate::{build, setup};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SeedCommand {
@@ -13,13 +20,37 @@ pub(super) enum SeedCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct HashdistArgs {
-    /// Write JSON instead of tables
+    /// Write one JSON object instead of tables
     #[arg(long)]
     json: bool,
+    /// Memory nodes [default: 8, as the seed's box]
+    #[arg(long, value_name = "N")]
+    nodes: Option<u32>,
+    /// Memory of all nodes together [default: 3407488K for each node]
+    #[arg(long, value_name = "SIZE")]
+    mem: Option<String>,
+    #[command(flatten)]
+    options: QemuOptions,
 }
 
 pub(super) fn run(command: &SeedCommand) -> Result<ExitCode> {
     match command {
-        SeedCommand::Hashdist(args) => anyhow::bail!("{args:?}"),
+        SeedCommand::Hashdist(args) => run_hashdist(args),
     }
+}
+
+fn run_hashdist(args: &HashdistArgs) -> Result<ExitCode> {
+    let memory = args.mem.as_deref().map(size::parse).transpose()?;
+    let machine = hashdist::machine(args.nodes, memory)?;
+    let tools = setup::ensure()?;
+    let elf = build::kernel(&tools.toolchain)?;
+    let comparison = match hashdist::compare(&args.options.request(&tools.qemu, &elf, &machine))? {
+        Ok(comparison) => comparison,
+        Err(exit) => return Ok(report(&Outcome { exit, messages: Vec::new() })),
+    };
+    match args.json {
+        true => println!("{}", serde_json::to_string_pretty(&comparison)?),
+        false => print!("{}", text(&comparison)),
+    }
+    Ok(ExitCode::SUCCESS)
 }
