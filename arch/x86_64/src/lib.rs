@@ -10,11 +10,20 @@
 
 mod boot;
 pub mod boot_info;
+pub mod cpuid;
 pub mod layout;
 pub mod paging;
+#[cfg_attr(not(target_os = "none"), allow(dead_code))]
+mod take_once;
 
 #[cfg(target_os = "none")]
-pub mod entry;
+pub mod clock;
+#[cfg(target_os = "none")]
+pub mod cpu;
+#[cfg(target_os = "none")]
+mod entry;
+#[cfg(target_os = "none")]
+pub mod exceptions;
 #[cfg(target_os = "none")]
 pub mod exit;
 #[cfg(target_os = "none")]

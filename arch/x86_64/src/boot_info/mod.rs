@@ -9,13 +9,9 @@ mod command_line;
 mod convert;
 mod hvm;
 mod regions;
-#[cfg(target_os = "none")]
-mod storage;
 
 pub use convert::{Parts, Storage, from_bootloader, from_pvh};
 pub use hvm::{REGION_BYTES, START_INFO_BYTES, StartInfo, StartInfoError};
-#[cfg(target_os = "none")]
-pub(crate) use storage::take_storage;
 
 #[cfg(doc)]
 use crate::Boot;

@@ -6,6 +6,7 @@ use bootloader_api::config::Mapping;
 use bootloader_api::{BootInfo, BootloaderConfig};
 
 use crate::boot_info::{self, MAX_COMMAND_LINE};
+use crate::cpu::stacks::BOOT_STACK;
 use crate::layout::DIRECT_MAP;
 
 /// What the loader is asked for: the direct map where the kernel expects it, and everything that it
@@ -29,10 +30,12 @@ fn enter(info: &'static mut BootInfo) -> ! {
 #[unsafe(naked)]
 extern "C" fn on_boot_stack(info: &'static mut BootInfo) -> ! {
     naked_asm!(
-        "movabs rsp, offset boot_stack_top",
+        "lea rsp, [{stack} + {bytes}]",
         "xor ebp, ebp",
         "call {start}",
         "ud2",
+        stack = sym BOOT_STACK,
+        bytes = const size_of_val(&BOOT_STACK),
         start = sym bootloader_start,
     )
 }
@@ -43,6 +46,5 @@ extern "C" fn bootloader_start(info: &'static mut BootInfo) -> ! {
         // SAFETY: the loader mapped `ramdisk_len` bytes there for us alone.
         unsafe { core::slice::from_raw_parts(at as *const u8, len) }
     });
-    let storage = boot_info::take_storage().expect("a kernel is entered once");
-    super::start(boot_info::from_bootloader(info, ramdisk, storage))
+    super::start(boot_info::from_bootloader(info, ramdisk, super::storage()))
 }

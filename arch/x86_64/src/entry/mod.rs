@@ -1,23 +1,31 @@
 //! The two doors, and what both do before the kernel's main function.
 //!
 //! In: whatever the loader passes. Out: one call of the binary's main function on the boot stack,
-//! with interrupts off and both serial ports ready.
+//! with interrupts off, both serial ports ready, and every exception caught.
 
 mod bootloader;
 mod memory;
 mod pvh;
-mod stack;
 
-use crate::{Boot, serial};
+use crate::boot_info::Storage;
+use crate::take_once::TakeOnce;
+use crate::{Boot, cpu, serial};
 
 unsafe extern "Rust" {
     /// The binary's main function, defined by [`crate::entry_point!`].
     fn nearmem_kernel_main(boot: Boot) -> !;
 }
 
+/// Where the boot data go.
+fn storage() -> &'static mut Storage {
+    static STORAGE: TakeOnce<Storage> = TakeOnce::new(Storage::new());
+    STORAGE.take().expect("a kernel is entered once")
+}
+
 /// Where both doors meet.
 fn start(boot: Boot) -> ! {
     serial::init();
+    cpu::init_boot_cpu();
     // SAFETY: the macro is the only one to define it, and checks the type.
     unsafe { nearmem_kernel_main(boot) }
 }

@@ -7,11 +7,18 @@ use super::memory::{loader_bytes, loader_bytes_up_to};
 use crate::boot_info::{
     self, MAX_COMMAND_LINE, MAX_REGIONS, Parts, REGION_BYTES, START_INFO_BYTES, StartInfo,
 };
+use crate::cpu::stacks::BOOT_STACK;
 use crate::layout::IMAGE_OFFSET;
 use crate::{exit, println, serial};
 
 // AT&T syntax: the assembler's Intel syntax knows no `offset symbol - constant`.
-global_asm!(include_str!("pvh.s"), image_offset = const IMAGE_OFFSET, options(att_syntax));
+global_asm!(
+    include_str!("pvh.s"),
+    image_offset = const IMAGE_OFFSET,
+    stack = sym BOOT_STACK,
+    stack_bytes = const size_of_val(&BOOT_STACK),
+    options(att_syntax)
+);
 
 /// The first Rust function: in long mode, in the higher half, on the boot stack, with the boot page
 /// tables.
@@ -39,6 +46,5 @@ extern "C" fn pvh_start(start_info: u64) -> ! {
         region_count,
         rsdp: info.rsdp,
     };
-    let storage = boot_info::take_storage().expect("a kernel is entered once");
-    super::start(boot_info::from_pvh(parts, storage))
+    super::start(boot_info::from_pvh(parts, super::storage()))
 }

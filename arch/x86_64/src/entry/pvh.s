@@ -122,7 +122,7 @@ no_long_mode:
     xor %eax, %eax
     mov %eax, %fs
     mov %eax, %gs
-    movabs $boot_stack_top, %rsp
+    movabs ${stack} + {stack_bytes}, %rsp
     xor %ebp, %ebp              // the end of the chain of frames
     mov %esi, %edi              // hvm_start_info
     call pvh_start

@@ -1,0 +1,17 @@
+//! What one CPU has for itself: descriptor tables, stacks, its number.
+//!
+//! In: nothing but the boot CPU. Out: its exceptions are caught, each on its own stack, and
+//! [`current`] knows it.
+
+mod gdt;
+mod idt;
+mod per_cpu;
+pub mod stacks;
+
+pub use per_cpu::current;
+
+/// Sets up the CPU that the kernel was started on, as CPU 0.
+pub(crate) fn init_boot_cpu() {
+    per_cpu::init_boot_cpu();
+    idt::load();
+}

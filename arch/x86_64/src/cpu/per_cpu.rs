@@ -1,0 +1,51 @@
+//! The block of data that each CPU finds behind its GS register.
+
+use core::arch::asm;
+use core::mem::offset_of;
+
+use nearmem::CpuId;
+use x86_64::registers::model_specific::GsBase;
+
+use super::gdt::Segments;
+use super::stacks::exception_stack_tops;
+use crate::take_once::TakeOnce;
+
+/// What one CPU has for itself.
+#[repr(C)]
+struct PerCpu {
+    /// Its number; never changes while the CPU runs.
+    id: CpuId,
+    segments: Segments,
+}
+
+static BOOT_CPU: TakeOnce<PerCpu> =
+    TakeOnce::new(PerCpu { id: CpuId(0), segments: Segments::new() });
+
+/// Gives the boot CPU its block and its segments.
+pub(super) fn init_boot_cpu() {
+    let cpu = BOOT_CPU.take().expect("the boot CPU is set up once");
+    let block = &raw mut *cpu;
+    cpu.segments.load(exception_stack_tops());
+    // After the segments: loading a segment register clears the base.
+    GsBase::write(x86_64::VirtAddr::from_ptr(block));
+}
+
+/// Which CPU this is. The answer stays true only as long as the caller cannot be moved to another
+/// CPU: with interrupts off, or as long as nothing moves anybody.
+#[inline]
+pub fn current() -> CpuId {
+    let id: u32;
+    // SAFETY: GS points to this CPU's block from before the kernel's main function on; the read
+    // has no side effect. It is not `pure`: it may differ after a move to another CPU.
+    unsafe {
+        asm!(
+            "movzx {id:e}, word ptr gs:[{offset}]",
+            id = out(reg) id,
+            offset = const offset_of!(PerCpu, id),
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    CpuId(id as u16)
+}
+
+const _: () = assert!(size_of::<CpuId>() == 2);

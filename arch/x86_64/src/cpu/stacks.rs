@@ -1,0 +1,56 @@
+//! Stacks in the kernel image, each with a page under it that the final page tables leave out.
+
+use core::cell::UnsafeCell;
+
+use nearmem::{PAGE_SIZE, VirtAddr};
+
+/// How many stacks one CPU has for exceptions: as many as the TSS can name.
+pub const EXCEPTION_STACKS: usize = 7;
+/// Bytes of the boot CPU's stack.
+const BOOT_STACK_BYTES: usize = 256 << 10;
+/// Bytes of an exception's stack: room to print all registers, and for the panic that follows.
+const EXCEPTION_STACK_BYTES: usize = 16 << 10;
+
+/// A stack above its guard page. Nobody makes references into it.
+#[repr(C, align(4096))]
+pub struct GuardedStack<const BYTES: usize> {
+    guard: UnsafeCell<[u8; PAGE_SIZE as usize]>,
+    stack: UnsafeCell<[u8; BYTES]>,
+}
+
+// SAFETY: the content is not reachable but through raw pointers.
+unsafe impl<const BYTES: usize> Sync for GuardedStack<BYTES> {}
+
+impl<const BYTES: usize> GuardedStack<BYTES> {
+    const fn new() -> Self {
+        const { assert!(BYTES.is_multiple_of(PAGE_SIZE as usize)) };
+        let (guard, stack) = (UnsafeCell::new([0; _]), UnsafeCell::new([0; _]));
+        GuardedStack { guard, stack }
+    }
+}
+
+/// The boot CPU's stack.
+pub(crate) static BOOT_STACK: GuardedStack<BOOT_STACK_BYTES> = GuardedStack::new();
+/// The boot CPU's stacks for exceptions.
+static EXCEPTION: [GuardedStack<EXCEPTION_STACK_BYTES>; EXCEPTION_STACKS] =
+    [const { GuardedStack::new() }; EXCEPTION_STACKS];
+
+/// Where the boot CPU's exception stacks begin: one past their last bytes.
+pub(crate) fn exception_stack_tops() -> [VirtAddr; EXCEPTION_STACKS] {
+    let first = (&raw const EXCEPTION).addr() as u64;
+    let size = size_of_val(&EXCEPTION[0]) as u64;
+    core::array::from_fn(|index| VirtAddr(first + size * (index as u64 + 1)))
+}
+
+/// The guard pages under all stacks.
+pub fn guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
+    let boot = VirtAddr((&raw const BOOT_STACK).addr() as u64);
+    let size = size_of_val(&EXCEPTION[0]) as u64;
+    core::iter::once(boot)
+        .chain(exception_stack_tops().into_iter().map(move |top| VirtAddr(top.0 - size)))
+}
+
+/// Whether `at` is in a guard page.
+pub fn is_guard(at: VirtAddr) -> bool {
+    guard_pages().any(|page| (page.0..page.0 + PAGE_SIZE).contains(&at.0))
+}
