@@ -2,8 +2,17 @@
 
 use core::fmt::{Result, Write};
 
+use super::collect;
+use crate::alloc::MemorySubsystem;
+use crate::platform::Platform;
 use crate::units::Order;
 use crate::zone::ZoneId;
+
+/// All populated zones, by node.
+pub fn write_all<P: Platform>(out: &mut dyn Write, memory: &MemorySubsystem<'_, P>) -> Result {
+    let mut zones = memory.zones().iter().filter_map(|zone| collect::zone(memory, zone.id()));
+    zones.try_for_each(|zone| write(out, zone.id, &zone.blocks))
+}
 
 /// One populated zone: its free blocks of orders 0 to 10. Frames in pagesets are in no block.
 pub fn write(out: &mut dyn Write, zone: ZoneId, blocks: &[u64; Order::COUNT]) -> Result {

@@ -1,5 +1,6 @@
 //! The figures that reports are made of: plain numbers, taken at one moment.
 
+use crate::alloc::NumaCounters;
 use crate::units::{Order, PAGE_SIZE, PfnRange};
 use crate::zone::{Watermarks, ZoneId, ZoneKind};
 
@@ -54,8 +55,8 @@ pub struct ZoneFigures {
     pub protection: [u64; ZoneKind::ALL.len()],
     /// Free blocks of each order.
     pub blocks: [u64; Order::COUNT],
-    /// Allocation events, where they are counted.
-    pub events: Option<NumaEvents>,
+    /// Where allocations were served.
+    pub counters: NumaCounters,
 }
 
 /// One CPU's pageset of one zone.
@@ -67,38 +68,6 @@ pub struct PagesetFigures {
     pub high: u64,
     /// Frames of one refill or drain.
     pub batch: u64,
-}
-
-/// Allocation events of a zone or a node; one a successful request, whatever its order (reference:
-/// zones-and-zonelists, section 7).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct NumaEvents {
-    /// Served here as wanted.
-    pub hit: u64,
-    /// Served here, though another node was wanted.
-    pub miss: u64,
-    /// Wanted here, served by another node.
-    pub foreign: u64,
-    /// Served here as an interleave policy wanted.
-    pub interleave: u64,
-    /// Served here to a CPU of this node.
-    pub local: u64,
-    /// Served here to a CPU of another node.
-    pub other: u64,
-}
-
-impl NumaEvents {
-    /// Both zones' events.
-    pub const fn plus(self, more: NumaEvents) -> NumaEvents {
-        NumaEvents {
-            hit: self.hit.saturating_add(more.hit),
-            miss: self.miss.saturating_add(more.miss),
-            foreign: self.foreign.saturating_add(more.foreign),
-            interleave: self.interleave.saturating_add(more.interleave),
-            local: self.local.saturating_add(more.local),
-            other: self.other.saturating_add(more.other),
-        }
-    }
 }
 
 /// kB (1024 bytes) in `frames`.

@@ -1,7 +1,9 @@
 //! Reports: figures in, text in Linux's formats out (reference: formats).
 //!
 //! Every formatter writes to a [`core::fmt::Write`] and takes plain figures ([`figures`]), a node
-//! map, or both; it asks for nothing else, allocates nothing, and changes nothing that it reads.
+//! map, or both; it allocates nothing, and changes nothing that it reads. [`collect`] takes the
+//! figures from a [`MemorySubsystem`](crate::alloc::MemorySubsystem); functions named `write_all`
+//! do so themselves.
 //!
 //! | module | what it writes |
 //! |---|---|
@@ -14,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buddyinfo;
+pub mod collect;
 pub mod figures;
 pub mod hash_tables;
 pub mod meminfo;
@@ -24,4 +27,4 @@ pub mod ranges;
 pub mod zoneinfo;
 pub mod zonelists;
 
-pub use figures::{NodeMemory, NumaEvents, PagesetFigures, ZoneFigures};
+pub use figures::{NodeMemory, PagesetFigures, ZoneFigures};

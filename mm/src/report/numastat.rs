@@ -2,17 +2,17 @@
 
 use core::fmt::{Result, Write};
 
-use super::figures::NumaEvents;
+use crate::alloc::NumaCounters;
 
 /// The six lines of one node: the sums over its zones.
-pub fn write(out: &mut dyn Write, events: &NumaEvents) -> Result {
+pub fn write(out: &mut dyn Write, counters: &NumaCounters) -> Result {
     for (name, count) in [
-        ("numa_hit", events.hit),
-        ("numa_miss", events.miss),
-        ("numa_foreign", events.foreign),
-        ("interleave_hit", events.interleave),
-        ("local_node", events.local),
-        ("other_node", events.other),
+        ("numa_hit", counters.hit),
+        ("numa_miss", counters.miss),
+        ("numa_foreign", counters.foreign),
+        ("interleave_hit", counters.interleave_hit),
+        ("local_node", counters.local),
+        ("other_node", counters.other),
     ] {
         writeln!(out, "{name} {count}")?;
     }
@@ -26,10 +26,18 @@ mod tests {
 
     #[test]
     fn six_lines_in_linux_order() {
-        let one = NumaEvents { hit: 7, miss: 1, foreign: 2, interleave: 3, local: 5, other: 3 };
+        let counters = NumaCounters {
+            hit: 10,
+            miss: 1,
+            foreign: 2,
+            interleave_hit: 3,
+            local: 8,
+            other: 3,
+            refills: 99,
+            drains: 98,
+        };
         let mut out = String::new();
-        write(&mut out, &one.plus(NumaEvents { hit: 3, local: 3, ..NumaEvents::default() }))
-            .unwrap();
+        write(&mut out, &counters).unwrap();
         assert_eq!(
             out,
             "numa_hit 10\nnuma_miss 1\nnuma_foreign 2\ninterleave_hit 3\nlocal_node 8\nother_node 3\n"

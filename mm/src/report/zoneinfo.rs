@@ -5,10 +5,27 @@
 
 use core::fmt::{Result, Write};
 
+use super::collect;
 use super::figures::{PagesetFigures, ZoneFigures};
+use crate::alloc::{MemorySubsystem, NumaCounters};
 use crate::ids::CpuId;
+use crate::platform::Platform;
 use crate::units::{Order, PfnRange};
 use crate::zone::{Watermarks, ZoneId, ZoneKind};
+
+/// All zones of all online nodes.
+pub fn write_all<P: Platform>(out: &mut dyn Write, memory: &MemorySubsystem<'_, P>) -> Result {
+    for node in memory.map().online().iter() {
+        for kind in ZoneKind::ALL {
+            let id = ZoneId { node, kind };
+            match collect::zone(memory, id) {
+                Some(zone) => write(out, &zone, collect::pagesets(memory, id))?,
+                None => write_unpopulated(out, id)?,
+            }
+        }
+    }
+    Ok(())
+}
 
 /// A populated zone with the pagesets of all present CPUs.
 pub fn write(
@@ -18,17 +35,15 @@ pub fn write(
 ) -> Result {
     fixed_block(out, zone)?;
     writeln!(out, "      nr_free_pages {}", zone.free)?;
-    if let Some(events) = &zone.events {
-        for (name, count) in [
-            ("numa_hit", events.hit),
-            ("numa_miss", events.miss),
-            ("numa_foreign", events.foreign),
-            ("numa_interleave", events.interleave),
-            ("numa_local", events.local),
-            ("numa_other", events.other),
-        ] {
-            writeln!(out, "      {name:<12} {count}")?;
-        }
+    for (name, count) in [
+        ("numa_hit", zone.counters.hit),
+        ("numa_miss", zone.counters.miss),
+        ("numa_foreign", zone.counters.foreign),
+        ("numa_interleave", zone.counters.interleave_hit),
+        ("numa_local", zone.counters.local),
+        ("numa_other", zone.counters.other),
+    ] {
+        writeln!(out, "      {name:<12} {count}")?;
     }
     writeln!(out, "  pagesets")?;
     for (cpu, set) in pagesets {
@@ -51,7 +66,7 @@ pub fn write_unpopulated(out: &mut dyn Write, id: ZoneId) -> Result {
         marks: Watermarks::default(),
         protection: [0; ZoneKind::ALL.len()],
         blocks: [0; Order::COUNT],
-        events: None,
+        counters: NumaCounters::default(),
     };
     fixed_block(out, &none)
 }
@@ -81,7 +96,6 @@ fn fixed_block(out: &mut dyn Write, zone: &ZoneFigures) -> Result {
 mod tests {
     use super::*;
     use crate::ids::NodeId;
-    use crate::report::NumaEvents;
     use std::string::String;
 
     fn dma32() -> ZoneFigures {
@@ -94,14 +108,15 @@ mod tests {
             marks: Watermarks { min: 346, low: 470, high: 594 },
             protection: [0, 0, 2000],
             blocks: [0; Order::COUNT],
-            events: Some(NumaEvents {
+            counters: NumaCounters {
                 hit: 10233,
                 miss: 0,
                 foreign: 0,
-                interleave: 512,
+                interleave_hit: 512,
                 local: 9980,
                 other: 253,
-            }),
+                ..NumaCounters::default()
+            },
         }
     }
 
@@ -141,16 +156,6 @@ mod tests {
               batch: 31
   start_pfn:           4096
 "
-        );
-    }
-
-    #[test]
-    fn events_that_are_not_counted_are_left_out() {
-        let mut out = String::new();
-        let zone = ZoneFigures { events: None, ..dma32() };
-        write(&mut out, &zone, core::iter::empty()).unwrap();
-        assert!(
-            out.ends_with("      nr_free_pages 118211\n  pagesets\n  start_pfn:           4096\n")
         );
     }
 

@@ -3,8 +3,21 @@
 
 use core::fmt::{Result, Write};
 
+use super::collect;
+use crate::alloc::MemorySubsystem;
 use crate::ids::NodeId;
+use crate::platform::Platform;
 use crate::zone::ZoneKind;
+
+/// All lines: a fallback order for every possible node, then the two that sum up.
+pub fn write<P: Platform>(out: &mut dyn Write, memory: &MemorySubsystem<'_, P>) -> Result {
+    let map = memory.map();
+    for node in map.possible().iter() {
+        fallback_order(out, node, memory.fallback_order(node))?;
+    }
+    built(out, map.online().len(), collect::zonelist_pages(memory))?;
+    collect::policy_zone(memory).map_or(Ok(()), |zone| policy_zone(out, zone))
+}
 
 /// `Fallback order for Node N: `: the nodes in which a request for `node` looks, in this order.
 pub fn fallback_order(out: &mut dyn Write, node: NodeId, order: &[NodeId]) -> Result {
