@@ -27,6 +27,7 @@ pub mod firmware;
 pub mod hash;
 pub mod ids;
 pub mod memblock;
+pub mod options;
 pub mod pageset;
 pub mod platform;
 pub mod report;

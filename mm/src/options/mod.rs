@@ -1,0 +1,176 @@
+//! The kernel command line: text in, options and complaints out.
+//!
+//! A word that is not understood is named, and so is a value that is wrong, with what is expected
+//! instead; the default is used then. Nothing on a command line stops a boot.
+#![forbid(unsafe_code)]
+
+mod words;
+
+use core::fmt;
+
+use crate::alloc::{self, PagesetPlacement};
+use crate::hash::HashOptions;
+use crate::topology::NumaOption;
+
+pub use words::{Word, number, words};
+
+/// What a command line can choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// `hashdist=` and the sizes of the hash tables.
+    pub hash: HashOptions,
+    /// `pageset=`, `min_free_kbytes=`, `watermark_scale_factor=`.
+    pub alloc: alloc::Options,
+    /// `numa=`.
+    pub numa: NumaOption,
+    /// `acpi_patch=`: bytes of firmware tables to overwrite before they are read (a test option).
+    pub acpi_patch: Option<&'a str>,
+    /// `test=`: the in-kernel tests to run.
+    pub test: Option<&'a str>,
+}
+
+/// A word of the command line that had no effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Complaint<'a> {
+    /// The word.
+    pub word: Word<'a>,
+    /// What would have been right; `None` when the option's name is unknown.
+    pub expected: Option<&'static str>,
+}
+
+/// The name that `map` and the facts give to an option that is unknown.
+pub const UNKNOWN_OPTION: &str = "cmdline-unknown-option";
+/// The name that `map` and the facts give to a value that is wrong.
+pub const BAD_VALUE: &str = "cmdline-bad-value";
+
+impl Complaint<'_> {
+    /// The kind's name: [`UNKNOWN_OPTION`] or [`BAD_VALUE`].
+    pub fn kind(&self) -> &'static str {
+        match self.expected {
+            None => UNKNOWN_OPTION,
+            Some(_) => BAD_VALUE,
+        }
+    }
+}
+
+impl fmt::Display for Complaint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "command line: {}", self.word.name)?;
+        if let Some(value) = self.word.value {
+            write!(f, "={value}")?;
+        }
+        match self.expected {
+            None => write!(f, ": unknown option; ignored"),
+            Some(expected) => write!(f, ": expected {expected}; the default is used"),
+        }
+    }
+}
+
+/// Reads a command line. The last of several words with one name counts, as in Linux.
+pub fn parse<'a>(line: &'a str, complain: &mut dyn FnMut(Complaint<'a>)) -> Options<'a> {
+    let mut options = Options::default();
+    for word in words(line) {
+        match set(&mut options, word) {
+            Ok(()) => {}
+            Err(Wrong::Name) => complain(Complaint { word, expected: None }),
+            Err(Wrong::Value(expected)) => complain(Complaint { word, expected: Some(expected) }),
+        }
+    }
+    options
+}
+
+enum Wrong {
+    Name,
+    Value(&'static str),
+}
+
+fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
+    const ENTRIES: &str = "a number of entries";
+    const TEXT: &str = "a value";
+    let value = word.value.unwrap_or("");
+    let entries = || number(value).map(Some).ok_or(Wrong::Value(ENTRIES));
+    let text = || if value.is_empty() { Err(Wrong::Value(TEXT)) } else { Ok(Some(value)) };
+    match word.name {
+        "hashdist" => options.hash.hashdist = Some(number(value).ok_or(Wrong::Value("0 or 1"))? != 0),
+        "dhash_entries" => options.hash.dhash_entries = entries()?,
+        "ihash_entries" => options.hash.ihash_entries = entries()?,
+        "mhash_entries" => options.hash.mhash_entries = entries()?,
+        "mphash_entries" => options.hash.mphash_entries = entries()?,
+        "thash_entries" => options.hash.thash_entries = entries()?,
+        "uhash_entries" => options.hash.uhash_entries = entries()?,
+        "pageset" => {
+            options.alloc.pagesets = match value {
+                "local" => PagesetPlacement::Local,
+                "zone" => PagesetPlacement::Zone,
+                _ => return Err(Wrong::Value("local or zone")),
+            }
+        }
+        "min_free_kbytes" => {
+            options.alloc.min_free_kbytes = Some(number(value).ok_or(Wrong::Value("a size in kB"))?);
+        }
+        "watermark_scale_factor" => {
+            let factor = number(value).filter(|factor| (1..=3000).contains(factor));
+            let factor = factor.ok_or(Wrong::Value("1 to 3000, in 1/10000 of a zone"))?;
+            options.alloc.watermark_scale_factor = Some(factor as u32);
+        }
+        "numa" => {
+            options.numa = match value {
+                "off" => NumaOption::Off,
+                "noacpi" => NumaOption::NoAcpi,
+                _ => return Err(Wrong::Value("off or noacpi")),
+            }
+        }
+        "acpi_patch" => options.acpi_patch = text()?,
+        "test" => options.test = text()?,
+        _ => return Err(Wrong::Name),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    fn complaints(line: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        parse(line, &mut |complaint| all.push(complaint.to_string()));
+        all
+    }
+
+    #[test]
+    fn known_options_are_set_and_nothing_is_said() {
+        let options = parse(
+            "hashdist=0 dhash_entries=0x1000 pageset=zone numa=off min_free_kbytes=128",
+            &mut |complaint| panic!("{complaint}"),
+        );
+        assert_eq!(options.hash.hashdist, Some(false));
+        assert_eq!(options.hash.dhash_entries, Some(4096));
+        assert_eq!(options.alloc.pagesets, PagesetPlacement::Zone);
+        assert_eq!(options.alloc.min_free_kbytes, Some(128));
+        assert_eq!(options.numa, NumaOption::Off);
+    }
+
+    #[test]
+    fn wrong_values_are_named_with_what_is_expected_and_change_nothing() {
+        assert_eq!(
+            complaints("hashdist=x pageset numa=maybe"),
+            [
+                "command line: hashdist=x: expected 0 or 1; the default is used",
+                "command line: pageset: expected local or zone; the default is used",
+                "command line: numa=maybe: expected off or noacpi; the default is used",
+            ]
+        );
+        assert_eq!(parse("hashdist=x", &mut |_| ()).hash.hashdist, None);
+    }
+
+    #[test]
+    fn unknown_options_are_named() {
+        assert_eq!(complaints("frobnicate"), ["command line: frobnicate: unknown option; ignored"]);
+        assert_eq!(
+            complaints("quux=7 hashdist=1"),
+            ["command line: quux=7: unknown option; ignored"]
+        );
+    }
+}
