@@ -11,4 +11,5 @@ pub mod events;
 pub mod expectations;
 pub mod guest;
 pub mod machine_file;
+pub mod oracle_case;
 pub mod session;
