@@ -41,3 +41,8 @@ pub mod zone;
 
 pub use ids::{ApicId, CpuId, NodeId, NodeSet, ProximityDomain};
 pub use units::{Order, PAGE_SHIFT, PAGE_SIZE, Pfn, PfnRange, PhysAddr, PhysRange, VirtAddr};
+
+/// The example on the project's first page, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
