@@ -1,8 +1,10 @@
 //! Runs what `test=` names, and reports.
 
+use core::fmt::{Display, Write};
 use core::panic::PanicInfo;
 
-use nearmem_kernel::{Kernel, port, say};
+use nearmem_kernel::Kernel;
+use nearmem_x86_64::{println, serial};
 use spin::Mutex;
 
 use crate::json::Quoted;
@@ -48,22 +50,23 @@ fn run_one(test: &'static Test, kernel: &Kernel) {
     *CURRENT.lock() = None;
 }
 
-/// For the panic handler: when a test runs, reports that it failed, with file, line and message.
+/// For the panic handler, after [`nearmem_kernel::panic::report`]: when a test runs, reports that it
+/// failed, with file, line and message. Needs no heap.
 pub fn report_failure(info: &PanicInfo<'_>) {
-    // A panic may come while the lock is held, but then no test runs.
+    // The lock is never held while a test runs.
     let current = CURRENT.try_lock().and_then(|current| *current);
     if let Some(name) = current {
         event("fail", name, Some(info));
     }
 }
 
-fn event(event: &str, name: &str, message: Option<&dyn core::fmt::Display>) {
-    say!("test {name}: {event}");
-    port::facts(|out| {
-        let _ = write!(out, r#"{{"type":"test","event":"{event}","name":{}"#, Quoted(name));
-        if let Some(message) = message {
-            let _ = write!(out, r#","message":{}"#, Quoted(message));
-        }
-        let _ = writeln!(out, "}}");
-    });
+fn event(event: &str, name: &str, message: Option<&dyn Display>) {
+    println!("test {name}: {event}");
+    let mut out = serial::facts();
+    // The port cannot fail.
+    let _ = write!(out, r#"{{"type":"test","event":"{event}","name":{}"#, Quoted(name));
+    if let Some(message) = message {
+        let _ = write!(out, r#","message":{}"#, Quoted(message));
+    }
+    let _ = writeln!(out, "}}");
 }

@@ -1,0 +1,44 @@
+//! What several suites need.
+
+use nearmem::alloc::{FrameBlock, Policy, Request};
+use nearmem::platform::CpuToken;
+use nearmem::{NodeId, NodeSet, Order};
+use nearmem_kernel::{Kernel, Memory};
+
+/// Calls `f` with the proof that this CPU runs it with interrupts off.
+pub fn with_token<R>(kernel: &Kernel, f: impl FnOnce(&CpuToken) -> R) -> R {
+    f(kernel.memory.pin().token())
+}
+
+/// A block of one node, or none.
+pub fn take_from(
+    memory: &'static Memory,
+    node: NodeId,
+    order: Order,
+) -> Option<FrameBlock<'static>> {
+    let only = NodeSet::of(node);
+    memory.alloc(&Request::new(order).on(Policy::Bind(&only))).ok()
+}
+
+/// Frees a block that has to be accepted.
+pub fn give_back(memory: &Memory, block: FrameBlock<'static>) {
+    let (pfn, order) = (block.pfn(), block.order());
+    if let Err(error) = memory.free(block) {
+        panic!("frame {:#x} of order {} was not taken back: {error}", pfn.0, order.get());
+    }
+}
+
+/// Free frames of a node, all pagesets emptied.
+pub fn free_frames(memory: &Memory, node: NodeId) -> u64 {
+    memory.drain_all();
+    memory.zones().iter().filter(|zone| zone.id().node == node).map(|zone| zone.free()).sum()
+}
+
+/// The words of a block, to read and write while the block is held.
+pub fn words<'a>(memory: &Memory, block: &'a mut FrameBlock<'static>) -> &'a mut [u64] {
+    let pointer = block.as_ptr(memory.platform()).cast::<u64>();
+    let count = block.order().bytes() as usize / size_of::<u64>();
+    // SAFETY: the block is RAM, and whoever holds it, here by a unique borrow, is the only one to
+    // use it. A frame is aligned for words, and any bytes are words.
+    unsafe { core::slice::from_raw_parts_mut(pointer, count) }
+}
