@@ -1,0 +1,12 @@
+//! The page allocator from the outside, on simulated machines.
+
+mod counters;
+mod exhaust;
+mod failure;
+mod hand_over;
+mod machines;
+mod ownership;
+mod pagesets;
+mod policies;
+mod random;
+mod threads;
