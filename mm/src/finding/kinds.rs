@@ -234,6 +234,9 @@ kinds! {
 
     // The memory map.
 
+    /// There is no memory map.
+    MemoryMapAssumed = Note "memory-map-assumed"
+        "there is no memory map: every enabled memory range of the SRAT counts as usable memory";
     /// No usable memory at all.
     MemoryMapEmpty = Warning "memory-map-empty"
         "the memory map has no usable frame";

@@ -60,9 +60,19 @@ impl<'a> Slit<'a> {
         Place::byte(SIGNATURE, (MATRIX + row * self.count + column) as u32)
     }
 
-    /// The rows, each with `count` distances.
-    pub fn rows(&self) -> impl Iterator<Item = &'a [u8]> {
-        self.matrix.chunks_exact(self.count.max(1))
+    /// All distances as (row, column, distance), row by row.
+    pub fn cells(&self) -> impl Iterator<Item = (usize, usize, u8)> + 'a {
+        self.matrix.chunks_exact(self.count.max(1)).enumerate().flat_map(|(row, cells)| {
+            cells.iter().enumerate().map(move |(column, &distance)| (row, column, distance))
+        })
+    }
+
+    /// The first pair with another distance back than there: (row, column, there, back).
+    pub fn asymmetric(&self) -> Option<(usize, usize, u8, u8)> {
+        self.cells().find_map(|(row, column, there)| {
+            let back = self.entry(column, row)?;
+            (row < column && there != back).then_some((row, column, there, back))
+        })
     }
 
     /// The matrix, if it is all there. What lies behind it is a finding.
@@ -87,13 +97,8 @@ impl<'a> Slit<'a> {
 
     /// Whether the distances may be used. The first bad one of each sort is a finding.
     fn check(&self, findings: &mut dyn Findings) -> bool {
-        let cells = || {
-            self.rows().enumerate().flat_map(|(row, cells)| {
-                cells.iter().enumerate().map(move |(column, &distance)| (row, column, distance))
-            })
-        };
-        let diagonal = cells().find(|&(row, column, distance)| row == column && distance != LOCAL);
-        let remote = cells().find(|&(row, column, distance)| row != column && distance <= LOCAL);
+        let diagonal = self.cells().find(|&(row, column, cell)| row == column && cell != LOCAL);
+        let remote = self.cells().find(|&(row, column, cell)| row != column && cell <= LOCAL);
         if let Some((row, _, distance)) = diagonal {
             let kind = Kind::SlitBadDiagonal { row: row as u32, distance };
             findings.add(Finding::at(self.place(row, row), kind));

@@ -14,6 +14,8 @@ mod line;
 
 /// The signature.
 pub const SIGNATURE: &str = "SRAT";
+/// The type of a generic initiator.
+pub const INITIATOR: u8 = initiator::KIND;
 /// Where the records begin: behind the header, a reserved u32 and a reserved u64.
 const RECORDS: usize = Header::LENGTH + 4 + 8;
 
@@ -179,6 +181,16 @@ impl Entry {
     /// Where it is.
     pub fn place(&self) -> Place {
         Place::record(SIGNATURE, self.offset, self.record)
+    }
+
+    /// The domain that it names, enabled or not; `None` for what has none or cannot be read.
+    pub fn pxm(&self) -> Option<ProximityDomain> {
+        match self.body {
+            Body::Cpu(cpu) => Some(cpu.pxm),
+            Body::Memory(memory) => Some(memory.pxm),
+            Body::Initiator(initiator) => Some(initiator.pxm),
+            Body::Other { .. } | Body::BadLength { .. } | Body::Truncated { .. } => None,
+        }
     }
 }
 

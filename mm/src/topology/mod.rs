@@ -13,12 +13,18 @@
 
 mod build;
 mod by_hand;
+mod cleanup;
+mod cover;
+mod cpus;
 mod distances;
 mod domains;
+mod fill;
 mod inputs;
 mod memory_map;
+mod notes;
 mod records;
 mod storage;
+mod walk;
 
 use crate::ids::{ApicId, CpuId, NodeId, NodeSet, ProximityDomain};
 use crate::units::{Pfn, PfnRange, PhysAddr};

@@ -1,5 +1,7 @@
 //! What the SRAT's records become: CPUs with a node, blocks of addresses with a node.
 
+use crate::finding::{Finding, Findings, Kind, Place};
+use crate::firmware::srat::SIGNATURE;
 use crate::ids::{ApicId, NodeId};
 use crate::units::PhysRange;
 
@@ -20,6 +22,10 @@ impl CpuRecord {
     /// APIC 0 on node 0, to fill storage with.
     pub const NONE: CpuRecord =
         CpuRecord { apic: ApicId(0), node: NodeId(0), offset: 0, record: 0 };
+
+    fn place(&self) -> Place {
+        Place::record(SIGNATURE, self.offset, self.record)
+    }
 }
 
 /// Addresses that the SRAT gives to a node.
@@ -37,6 +43,8 @@ pub struct Block {
     pub offset: u32,
     /// Number of the (first) record in the table, from 0.
     pub record: u32,
+    /// The first record of those that it is joined with, during the clean-up.
+    pub(super) group: u32,
 }
 
 impl Block {
@@ -48,5 +56,57 @@ impl Block {
         nonvolatile: false,
         offset: 0,
         record: 0,
+        group: 0,
     };
+
+    /// The place of its record.
+    pub fn place(&self) -> Place {
+        Place::record(SIGNATURE, self.offset, self.record)
+    }
+}
+
+/// Sorts records by APIC id and keeps one for each: the last in table order. Others of the same
+/// node are a note, those of another node a warning.
+pub fn settle<'m>(
+    records: &'m mut [CpuRecord],
+    findings: &mut dyn Findings,
+) -> &'m mut [CpuRecord] {
+    records.sort_unstable_by_key(|record| (record.apic, record.node, record.record));
+    let (mut kept, mut start) = (0, 0);
+    while let Some(&first) = records.get(start) {
+        let same = |record: &&CpuRecord| record.apic == first.apic;
+        let group = records.iter().skip(start).take_while(same);
+        let last = group.clone().copied().max_by_key(|record| record.record).unwrap_or(first);
+        let mut before: Option<NodeId> = None;
+        let mut length = 0;
+        for record in group {
+            report(record, before, last, findings);
+            before = Some(record.node);
+            length += 1;
+        }
+        if let Some(slot) = records.get_mut(kept) {
+            *slot = last;
+        }
+        kept += 1;
+        start += length;
+    }
+    records.get_mut(..kept).unwrap_or_default()
+}
+
+/// Says what is wrong with one record of a CPU, of which `before` is on the node before it in the
+/// order of nodes and `last` is the one that counts.
+fn report(
+    record: &CpuRecord,
+    before: Option<NodeId>,
+    last: CpuRecord,
+    findings: &mut dyn Findings,
+) {
+    let apic = record.apic.0;
+    if before == Some(record.node) {
+        let kind = Kind::SratCpuListedTwice { apic, node: record.node };
+        findings.add(Finding::at(record.place(), kind));
+    } else if record.node != last.node {
+        let kind = Kind::SratCpuConflict { apic, old: record.node, new: last.node };
+        findings.add(Finding::at(last.place(), kind));
+    }
 }

@@ -1,0 +1,89 @@
+//! The node map as JSON, integers in decimal.
+
+use std::collections::BTreeSet;
+
+use nearmem::finding::Finding;
+use serde_json::{Map, Value, json};
+
+use super::build::{Built, Node};
+
+/// The faults that `warnings` lists; every other finding is one of the `notes`.
+const WARNINGS: [&str; 16] = [
+    "srat-absent",
+    "srat-rejected",
+    "srat-bad-entry-length",
+    "srat-truncated",
+    "srat-rev1-high-bits",
+    "srat-cpu-conflict",
+    "srat-memory-wraps",
+    "srat-memory-beyond-map",
+    "srat-overlap",
+    "srat-overlap-same-node",
+    "srat-uncovered-ram",
+    "slit-bad-diagonal",
+    "slit-bad-remote",
+    "slit-rejected",
+    "slit-smaller-than-pxm",
+    "slit-truncated",
+];
+
+/// The whole object.
+pub fn value(built: &Built) -> Value {
+    let mut out = Map::new();
+    out.insert("nodes".into(), built.nodes.iter().map(node).collect());
+    out.insert("distances".into(), json!(built.distances));
+    let orders = built.fallback_order.iter();
+    let orders = orders.map(|order| order.iter().map(|node| node.0).collect::<Vec<_>>());
+    out.insert("fallback_order".into(), json!(orders.collect::<Vec<_>>()));
+    if !built.only_possible.is_empty() {
+        let possible = built.only_possible.iter();
+        let possible = possible.map(|(id, pxm)| json!({"id": id.0, "pxm": pxm.map(|pxm| pxm.0)}));
+        out.insert("possible_nodes".into(), possible.collect());
+    }
+    if built.uncovered_bytes > 0 {
+        out.insert("uncovered_bytes".into(), built.uncovered_bytes.into());
+    }
+    out.insert("fallback".into(), built.fallback.into());
+    let names = |listed: bool| -> BTreeSet<&str> {
+        let names = built.findings.iter().map(|finding| finding.kind.name());
+        names.filter(|name| WARNINGS.contains(name) == listed).collect()
+    };
+    out.insert("warnings".into(), json!(names(true)));
+    out.insert("notes".into(), json!(names(false)));
+    out.insert("findings".into(), built.findings.iter().map(finding).collect());
+    Value::Object(out)
+}
+
+fn node(node: &Node) -> Value {
+    let memory = node.memory.iter().map(|range| [range.start.0, range.end.0]);
+    json!({
+        "id": node.id.0,
+        "pxm": node.pxm.map(|pxm| pxm.0),
+        "memory": memory.collect::<Vec<_>>(),
+        "apic_ids": node.apic_ids.iter().map(|apic| apic.0).collect::<Vec<_>>(),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "kind": finding.kind.name(),
+        "severity": finding.kind.severity().name(),
+        "table": finding.place.table,
+        "offset": finding.place.offset,
+        "record": finding.place.record,
+        "text": finding.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmem::finding::Kind;
+
+    #[test]
+    fn every_listed_warning_is_a_kind() {
+        for name in WARNINGS {
+            assert!(Kind::NAMES.iter().any(|(kind, _)| *kind == name), "{name}");
+        }
+    }
+}

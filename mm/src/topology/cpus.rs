@@ -1,0 +1,95 @@
+//! Present CPUs -> the node of each (reference: numa-discovery, section 6).
+
+use super::fill::Fill;
+use super::records::CpuRecord;
+use super::{Cpu, Inputs, UnlistedCpus};
+use crate::finding::{Finding, Findings, Kind};
+use crate::ids::{ApicId, CpuId, NodeId, NodeSet};
+
+/// What is known of nodes before CPUs are looked at.
+pub struct Nodes<'a> {
+    /// The SRAT's CPU records, ascending by APIC id.
+    pub records: &'a [CpuRecord],
+    /// Nodes with memory.
+    pub with_memory: &'a NodeSet,
+    /// Nodes with a generic initiator.
+    pub initiators: &'a NodeSet,
+}
+
+/// Gives every present CPU its node. CPUs beyond the room are left out, with a finding.
+pub fn assign<'m>(
+    inputs: &Inputs<'_>,
+    nodes: &Nodes<'_>,
+    room: &'m mut [Cpu],
+    findings: &mut dyn Findings,
+) -> &'m [Cpu] {
+    let cpus = present(inputs, room, findings);
+    let listed = cpus.iter().filter_map(|cpu| nodes.record(cpu.apic)).map(|record| record.node);
+    let others = nodes.with_memory.iter().chain(nodes.initiators.iter());
+    let online: NodeSet = listed.chain(others).collect();
+    for (number, cpu) in cpus.iter_mut().enumerate() {
+        if let Some(record) = nodes.record(cpu.apic) {
+            cpu.node = record.node;
+            continue;
+        }
+        cpu.node = match inputs.unlisted {
+            UnlistedCpus::Dealt => nodes.dealt(number),
+            UnlistedCpus::ByCache { shift } => nodes.near(cpu.apic, shift, &online),
+        };
+        let id = CpuId(number as u16);
+        let kind = Kind::CpuWithoutRecord { cpu: id, apic: cpu.apic.0, node: cpu.node };
+        findings.add(Finding::new(kind));
+    }
+    cpus
+}
+
+/// Puts every present CPU on node 0.
+pub fn all_on_node_0<'m>(
+    inputs: &Inputs<'_>,
+    room: &'m mut [Cpu],
+    findings: &mut dyn Findings,
+) -> &'m [Cpu] {
+    present(inputs, room, findings)
+}
+
+/// The present CPUs, on node 0 for now.
+fn present<'m>(
+    inputs: &Inputs<'_>,
+    room: &'m mut [Cpu],
+    findings: &mut dyn Findings,
+) -> &'m mut [Cpu] {
+    let mut cpus = Fill::new(room);
+    let kept = inputs.cpus.iter().take_while(|&&apic| cpus.push(Cpu { apic, ..Cpu::NONE })).count();
+    if kept < inputs.cpus.len() {
+        let (found, limit) = (inputs.cpus.len() as u32, cpus.room() as u32);
+        findings.add(Finding::new(Kind::CpuTooMany { found, limit }));
+    }
+    cpus.finish()
+}
+
+impl Nodes<'_> {
+    fn record(&self, apic: ApicId) -> Option<&CpuRecord> {
+        let at = self.records.binary_search_by_key(&apic, |record| record.apic).ok()?;
+        self.records.get(at)
+    }
+
+    /// Round robin over the nodes with memory.
+    fn dealt(&self, number: usize) -> NodeId {
+        let turn = number % self.with_memory.len().max(1);
+        self.with_memory.iter().nth(turn).unwrap_or_default()
+    }
+
+    /// The node numbered as the CPU's last-level cache, else one nearby by APIC id.
+    fn near(&self, apic: ApicId, shift: u32, online: &NodeSet) -> NodeId {
+        let cache = u16::try_from(apic.0.checked_shr(shift).unwrap_or(0)).map(NodeId);
+        if let Ok(node) = cache
+            && online.contains(node)
+        {
+            return node;
+        }
+        let after = self.records.partition_point(|record| record.apic < apic);
+        let (lower, higher) = self.records.split_at(after);
+        let mut nearby = lower.iter().rev().chain(higher).map(|record| record.node);
+        nearby.find(|&node| online.contains(node)).or(online.first()).unwrap_or_default()
+    }
+}
