@@ -10,6 +10,13 @@ pub const DIRECT_MAP_SIZE: u64 = 64 << 40;
 
 /// Start of the vmalloc range.
 pub const VMALLOC: VirtAddr = VirtAddr(0xffff_c900_0000_0000);
+/// How much of Linux's 32 TiB vmalloc gets: one entry of the root table, 512 GiB. The largest user,
+/// the hash tables of a machine with 64 TiB, stays below a quarter of it. The table behind the entry
+/// is there from the start and is never given back, so that the root never changes.
+pub const VMALLOC_SIZE: u64 = 512 << 30;
+
+/// Where device registers are mapped: one last-level table, 512 pages.
+pub const MMIO: VirtAddr = VirtAddr(0xffff_ffff_ff40_0000);
 
 /// What the linker script adds to the physical address that PVH loads an image byte at.
 pub const IMAGE_OFFSET: u64 = 0xffff_ffff_8000_0000;

@@ -29,6 +29,8 @@ pub mod exit;
 #[cfg(target_os = "none")]
 pub mod interrupts;
 #[cfg(target_os = "none")]
+pub mod platform;
+#[cfg(target_os = "none")]
 pub mod serial;
 
 pub use boot::{Boot, Door};

@@ -1,0 +1,95 @@
+//! Mapping a leaf in vmalloc's window.
+
+use nearmem::platform::{MapError, MapSize, Mapping, PhysMap, TableFrames};
+use nearmem::{PhysAddr, VirtAddr};
+
+use super::spare::Spare;
+use super::{DATA, KernelPageTables};
+use crate::paging::entry::{Entry, Level};
+
+/// What a try to map came to.
+enum Attempt {
+    /// So many tables are missing.
+    Missing(usize),
+    /// Done; this empty table was where the leaf is now.
+    Mapped(Option<PhysAddr>),
+    /// Something is mapped there.
+    Occupied,
+}
+
+impl<M: PhysMap> KernelPageTables<M> {
+    /// As `map` of [`nearmem::platform::PageTables`]. `flush` is called in the one case that calls
+    /// for it: a 2 MiB leaf takes the place of an empty table.
+    ///
+    /// # Safety
+    /// As there; and when `flush` returns, no CPU knows anything of the range from before.
+    pub unsafe fn map(
+        &self,
+        at: VirtAddr,
+        leaf: Mapping,
+        frames: &mut dyn TableFrames,
+        flush: &dyn Fn(VirtAddr, VirtAddr),
+    ) -> Result<(), MapError> {
+        let bytes = leaf.size.bytes();
+        if !self.vmalloc_range().contains(&at) {
+            return Err(MapError::OutOfRange);
+        }
+        if !at.0.is_multiple_of(bytes) || !leaf.pfn.is_aligned(leaf.size.order()) {
+            return Err(MapError::Misaligned);
+        }
+        let level = match leaf.size {
+            MapSize::Small => Level::ONE,
+            MapSize::Huge => Level::TWO,
+        };
+        let entry = Entry::leaf(leaf.pfn.addr(), level, DATA & self.known);
+        let mut spare = Spare::new(&self.memory, frames);
+        loop {
+            match self.try_map(at, level, entry, &mut spare) {
+                Attempt::Missing(count) => spare.fill(count)?,
+                Attempt::Occupied => return Err(MapError::Occupied),
+                Attempt::Mapped(replaced) => {
+                    if let Some(table) = replaced {
+                        flush(at, at + bytes);
+                        spare.give_back(table);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn try_map(
+        &self,
+        at: VirtAddr,
+        leaf: Level,
+        entry: Entry,
+        spare: &mut Spare<'_, M>,
+    ) -> Attempt {
+        let _lock = self.lock.lock();
+        let (mut table, mut level) = (self.table(self.ready.vmalloc), Level::THREE);
+        while let Some(below) = level.below().filter(|_| level > leaf) {
+            let index = level.index(at);
+            let next = table.get(index);
+            if next.is_leaf(level) {
+                return Attempt::Occupied;
+            }
+            if !next.is_present() {
+                let needed = level.steps_to(leaf);
+                let Some(new) = spare.take_of(needed) else { return Attempt::Missing(needed) };
+                table.set(index, Entry::table(new));
+            }
+            (table, level) = (self.table(table.get(index).addr()), below);
+        }
+        let index = level.index(at);
+        let old = table.get(index);
+        let mut replaced = None;
+        if old.is_present() {
+            if old.is_leaf(level) || !self.table(old.addr()).is_empty() {
+                return Attempt::Occupied;
+            }
+            replaced = Some(old.addr());
+        }
+        table.set(index, entry);
+        Attempt::Mapped(replaced)
+    }
+}

@@ -1,0 +1,111 @@
+//! The platform that `nearmem` asks for: this machine.
+
+use core::ops::Range;
+
+use nearmem::platform::{CpuToken, Cpus, MapError, Mapping, PageTables, PhysMap, TableFrames, Tlb};
+use nearmem::{CpuId, PhysAddr, VirtAddr};
+
+use crate::cpu;
+use crate::interrupts::InterruptsOff;
+use crate::paging::{self, DirectMap, KernelPageTables};
+
+/// The CPUs, the direct map, the kernel's page tables and the TLBs. One CPU runs for now.
+pub struct X86Platform {
+    tables: KernelPageTables<DirectMap>,
+}
+
+impl X86Platform {
+    /// The platform on the page tables in force.
+    pub fn new(tables: KernelPageTables<DirectMap>) -> X86Platform {
+        X86Platform { tables }
+    }
+
+    /// The page tables: to look, and to map device registers.
+    pub fn tables(&self) -> &KernelPageTables<DirectMap> {
+        &self.tables
+    }
+}
+
+/// Interrupts off, and the CPU that this is.
+#[derive(Debug)]
+pub struct Pin {
+    token: CpuToken,
+    _interrupts: InterruptsOff,
+}
+
+impl AsRef<CpuToken> for Pin {
+    #[inline]
+    fn as_ref(&self) -> &CpuToken {
+        &self.token
+    }
+}
+
+// SAFETY: interrupts stay off as long as the pin lives, and nothing else moves code to another CPU;
+// each CPU's block has its own id; `InterruptsOff` nests.
+unsafe impl Cpus for X86Platform {
+    type Pin = Pin;
+
+    #[inline]
+    fn pin(&self) -> Pin {
+        let interrupts = InterruptsOff::new();
+        // SAFETY: interrupts are off, and stay so as long as the pin, which owns both, lives.
+        let token = unsafe { CpuToken::assume(cpu::current()) };
+        Pin { token, _interrupts: interrupts }
+    }
+
+    fn kick(&self, _cpu: CpuId) {
+        // One CPU runs: whoever kicks is the one to look.
+    }
+}
+
+// SAFETY: as `DirectMap`.
+unsafe impl PhysMap for X86Platform {
+    #[inline]
+    fn phys_to_virt(&self, addr: PhysAddr) -> *mut u8 {
+        DirectMap.phys_to_virt(addr)
+    }
+}
+
+// SAFETY: the tables are in force, and all access to vmalloc's window goes through them.
+unsafe impl PageTables for X86Platform {
+    fn vmalloc_range(&self) -> Range<VirtAddr> {
+        self.tables.vmalloc_range()
+    }
+
+    fn has_huge_leaves(&self) -> bool {
+        true
+    }
+
+    unsafe fn map(
+        &self,
+        at: VirtAddr,
+        leaf: Mapping,
+        frames: &mut dyn TableFrames,
+    ) -> Result<(), MapError> {
+        // SAFETY: passed on; `flush` forgets the range on all CPUs.
+        unsafe { self.tables.map(at, leaf, frames, &|start, end| self.flush(start, end)) }
+    }
+
+    unsafe fn unmap(&self, at: VirtAddr) -> Option<Mapping> {
+        // SAFETY: passed on.
+        unsafe { self.tables.unmap(at) }
+    }
+
+    fn translate(&self, at: VirtAddr) -> Option<Mapping> {
+        self.tables.translate(at)
+    }
+
+    unsafe fn reclaim(&self, start: VirtAddr, end: VirtAddr, frames: &mut dyn TableFrames) {
+        // SAFETY: passed on; `flush` forgets the range and its tables on all CPUs.
+        unsafe {
+            self.tables.reclaim(start, end, frames, &|start, end| self.flush(start, end));
+        }
+    }
+}
+
+// SAFETY: one CPU runs, and this flushes it.
+unsafe impl Tlb for X86Platform {
+    fn flush(&self, start: VirtAddr, end: VirtAddr) {
+        paging::flush(start, end);
+    }
+}
