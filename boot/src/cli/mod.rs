@@ -83,3 +83,31 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Some(Command::Setup) => setup::ensure().map(|_| ExitCode::SUCCESS),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_is_run() {
+        let words = ["x", "--nodes", "2", "--append", "hashdist=0", "--", "-machine", "pc"];
+        assert!(Cli::try_parse_from(words).unwrap().command.is_none());
+        assert!(Cli::try_parse_from(["x"]).unwrap().command.is_none());
+        let run = Cli::try_parse_from(["x", "run", "--cpus", "3"]).unwrap();
+        assert!(matches!(run.command, Some(Command::Run(_))));
+    }
+
+    #[test]
+    fn options_that_exclude_each_other() {
+        assert!(Cli::try_parse_from(["x", "--machine", "a.toml", "--nodes", "2"]).is_err());
+        assert!(Cli::try_parse_from(["x", "--nodes", "2", "facts", "a.json"]).is_err());
+        assert!(Cli::try_parse_from(["x", "--timeout", "0"]).is_err());
+        assert!(Cli::try_parse_from(["x", "-machine", "pc"]).is_err());
+    }
+}

@@ -114,3 +114,51 @@ fn print_command(request: &BootRequest<'_>) -> Result<ExitCode> {
     println!("{}", command::typed(request.qemu.as_os_str(), &arguments));
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    fn machine(words: &[&str]) -> Result<Machine> {
+        let words = std::iter::once("x").chain(words.iter().copied());
+        Words::try_parse_from(words).unwrap().run.machine()
+    }
+
+    #[test]
+    fn the_default_machine() {
+        let machine = machine(&[]).unwrap();
+        assert_eq!(machine.nodes, nodes::spread(4, DEFAULT_MEMORY, 4).unwrap());
+        assert_eq!(machine.append, "");
+    }
+
+    #[test]
+    fn qemus_own_options_are_dealt_to_the_nodes() {
+        let machine = machine(&["--nodes", "2", "--", "-m", "3G", "-smp", "3"]).unwrap();
+        assert_eq!(machine.nodes, nodes::spread(2, 3 * size::GIB, 3).unwrap());
+        assert_eq!(machine.qemu, ["-m", "3G", "-smp", "3"]);
+    }
+
+    #[test]
+    fn words_add_up() {
+        let machine = machine(&["--append", "hashdist=0", "--append", "numa=off"]).unwrap();
+        assert_eq!(machine.append, "hashdist=0 numa=off");
+    }
+
+    #[test]
+    fn machines_that_cannot_be() {
+        for words in [&["--nodes", "0"][..], &["--cpus", "0"], &["--mem", "16M"], &["--mem", "x"]] {
+            let error = machine(words).unwrap_err();
+            assert!(error.is::<crate::fault::BadMachine>(), "{words:?}: {error}");
+        }
+        assert!(
+            machine(&["--machine", "/nowhere.toml"]).unwrap_err().is::<crate::fault::BadMachine>()
+        );
+    }
+}

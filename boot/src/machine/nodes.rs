@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anyhow::Result;
 
-use super::size::{KIB, MIB, show};
+use super::size::{KIB, MIB, TIB, show};
 use crate::fault::bad_machine;
 
 /// QEMU's limit (`MAX_NODES`).
@@ -15,6 +15,9 @@ pub const MAX_CPUS: u32 = 255;
 pub const MIN_NODE: u64 = MIB;
 /// The least memory of a machine in bytes: below it neither kernel nor tables fit.
 pub const MIN_MEMORY: u64 = 32 * MIB;
+/// The most memory of a machine in bytes: what 46 bits of physical address can name, which is
+/// what the kernel's direct map holds, too.
+pub const MAX_MEMORY: u64 = 64 * TIB;
 /// QEMU rounds memory up to this many bytes.
 const GRANULE: u64 = 8 * KIB;
 
@@ -68,6 +71,13 @@ fn check(nodes: u32, memory: u64, cpus: u32) -> Result<()> {
             "{} of memory are too little: a machine needs {}",
             show(memory),
             show(MIN_MEMORY)
+        )));
+    }
+    if memory >= MAX_MEMORY {
+        return Err(bad_machine(format!(
+            "{} of memory are too much: a machine has less than {}",
+            show(memory),
+            show(MAX_MEMORY)
         )));
     }
     if memory / u64::from(nodes) < MIN_NODE {
@@ -142,6 +152,7 @@ mod tests {
             (4, GIB, 256, "256 CPUs: a machine has 1 to 255"),
             (1, 0, 1, "0 bytes of memory are too little: a machine needs 32M"),
             (1, 16 * MIB, 1, "16M of memory are too little: a machine needs 32M"),
+            (1, 64 * TIB, 1, "64T of memory are too much: a machine has less than 64T"),
             (64, 32 * MIB, 1, "32M of memory are too little for 64 nodes: each needs 1M"),
         ] {
             assert_eq!(spread(nodes, memory, cpus).unwrap_err().to_string(), text);
@@ -150,6 +161,8 @@ mod tests {
 
     #[test]
     fn the_largest_size_does_not_overflow() {
-        assert!(spread(128, u64::MAX, 1).is_ok());
+        let error = spread(128, u64::MAX, 1).unwrap_err().to_string();
+        assert!(error.contains("too much"), "{error}");
+        assert!(spread(128, 63 * TIB, 1).is_ok());
     }
 }

@@ -41,7 +41,9 @@ impl Seen {
             Some(0) => match self.end {
                 Some(0) => Exit::Success,
                 Some(code) => Exit::Failure(format!("the kernel ended with code {code}")),
-                None => Exit::Failure(self.told("the machine was reset or switched off early")),
+                None => Exit::Failure(self.told(
+                    "the kernel went away without a word: reset (a triple fault?) or switched off",
+                )),
             },
             Some(FAILED) => Exit::Failure(self.told("the kernel failed")),
             Some(1) if !self.guest_spoke => Exit::Refused(self.complaint()),
