@@ -17,6 +17,8 @@ pub mod paging;
 mod take_once;
 
 #[cfg(target_os = "none")]
+pub mod backtrace;
+#[cfg(target_os = "none")]
 pub mod clock;
 #[cfg(target_os = "none")]
 pub mod cpu;

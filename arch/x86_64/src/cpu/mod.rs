@@ -1,8 +1,9 @@
-//! What one CPU has for itself: descriptor tables, stacks, its number.
+//! What one CPU has for itself: control registers, descriptor tables, stacks, its number.
 //!
 //! In: nothing but the boot CPU. Out: its exceptions are caught, each on its own stack, and
 //! [`current`] knows it.
 
+mod control;
 mod gdt;
 mod idt;
 mod per_cpu;
@@ -12,6 +13,7 @@ pub use per_cpu::current;
 
 /// Sets up the CPU that the kernel was started on, as CPU 0.
 pub(crate) fn init_boot_cpu() {
+    control::switch_on();
     per_cpu::init_boot_cpu();
     idt::load();
 }

@@ -33,6 +33,8 @@ pub struct CpuFacts {
     pub no_execute: bool,
     /// Whether TLB entries may be global.
     pub global_pages: bool,
+    /// Whether machine checks can be caught.
+    pub machine_check: bool,
     /// Whether the local APIC has 32-bit ids.
     pub x2apic: bool,
     /// The APIC id that this CPU had at reset.
@@ -64,6 +66,7 @@ impl CpuFacts {
             gib_pages: extended.edx >> 26 & 1 == 1,
             no_execute: extended.edx >> 20 & 1 == 1,
             global_pages: features.edx >> 13 & 1 == 1,
+            machine_check: features.edx >> 7 & 1 == 1,
             x2apic: features.ecx >> 21 & 1 == 1,
             initial_apic_id: ApicId(initial_apic_id),
             cache: CacheTopology::of(cpuid),

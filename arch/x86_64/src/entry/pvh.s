@@ -68,31 +68,18 @@ pvh_entry:
     cpuid
     bt $29, %edx                // long mode
     jnc 5f
-    mov %edx, %edi
 
-    mov $1, %eax
-    cpuid
-    mov $0x20, %eax             // CR4.PAE
-    bt $13, %edx
-    jnc 1f
-    or $0x80, %eax              // CR4.PGE
-1:  bt $7, %edx
-    jnc 2f
-    or $0x40, %eax              // CR4.MCE
-2:  mov %eax, %cr4
-
+    mov $0x20, %eax             // CR4: PAE
+    mov %eax, %cr4
     mov $(boot_pml4 - OFFSET), %eax
     mov %eax, %cr3
 
     mov $0xc0000080, %ecx       // EFER
     rdmsr
     or $0x100, %eax             // LME
-    bt $20, %edi
-    jnc 3f
-    or $0x800, %eax             // NXE
-3:  wrmsr
+    wrmsr
 
-    mov $0x80010033, %eax       // CR0: PG, WP, NE, ET, MP, PE
+    mov $0x80000011, %eax       // CR0: PG, ET, PE
     mov %eax, %cr0
     lgdt boot_gdt_pointer - OFFSET
     ljmp $0x08, $(4f - OFFSET)

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use nearmem::VirtAddr;
 
 use super::ExceptionFrame;
+use crate::backtrace::Backtrace;
 use crate::cpu::{self, stacks};
 use crate::{exit, println, serial};
 
@@ -22,6 +23,6 @@ pub(super) fn end(frame: &ExceptionFrame) -> ! {
     if frame.fault_address().is_some_and(|at| stacks::is_guard(VirtAddr(at))) {
         println!("The address is in the guard page of a stack: the stack has overflowed.");
     }
-    println!("{frame}");
+    println!("{frame}{}", Backtrace::of(frame));
     panic!("{}", frame.headline())
 }
