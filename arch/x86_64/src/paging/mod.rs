@@ -17,6 +17,7 @@
 //! another.
 //!
 //! All but a few lines works on any memory behind a `PhysMap`, so that host tests run it.
+#![cfg_attr(not(target_os = "none"), allow(dead_code))] // on a host only the tests use it
 
 mod builder;
 mod direct_map;
