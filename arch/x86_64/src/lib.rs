@@ -36,3 +36,5 @@ pub mod platform;
 pub mod serial;
 
 pub use boot::{Boot, Door};
+#[cfg(target_os = "none")]
+pub use platform::X86Platform;
