@@ -56,7 +56,8 @@ pub enum MapError {
 pub trait TableFrames {
     /// A frame for a page table, contents undefined; `None` when there is none.
     fn take(&mut self) -> Option<Pfn>;
-    /// Takes back a frame that is in no page table any more and in no TLB.
+    /// Takes back a frame that is in no page table any more. CPUs may still know the way to it:
+    /// whoever implements this flushes before the frame goes elsewhere.
     fn give_back(&mut self, pfn: Pfn);
 }
 
@@ -96,11 +97,12 @@ pub unsafe trait PageTables {
     /// leaf's first frame.
     fn translate(&self, at: VirtAddr) -> Option<Mapping>;
 
-    /// Gives back page tables of `start..end` that map nothing any more. The caller flushes
-    /// before it calls. A platform may keep them all.
+    /// Takes the page tables that lie wholly within `start..end` and map nothing out of the tree
+    /// and gives them back: a last-level table when its whole 2 MiB are within, and so on upward.
+    /// Called after `unmap` and before the flush, which covers both. A platform may keep them all.
     ///
     /// # Safety
-    /// Nobody maps in this range meanwhile, and its translations are in no TLB.
+    /// Nobody maps anything in `start..end` until the caller has flushed it.
     unsafe fn reclaim(&self, start: VirtAddr, end: VirtAddr, tables: &mut dyn TableFrames);
 }
 

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::vec;
 use std::vec::Vec;
@@ -11,18 +11,23 @@ use crate::ids::CpuId;
 use crate::platform::CpuToken;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Machines are told apart by number, so that a thread can remember which CPU of which it is.
-/// (The one static of the simulation; the crate proper has none.)
+/// Machines are told apart by number, so that a thread can remember which CPU of which it is. (With
+/// that memory the statics of the simulation; the crate proper has none.)
 static NEXT_MACHINE: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// The machine that this thread was last a CPU of, which CPU, and how many pins it holds.
-    static HERE: Here = const { Here { machine: Cell::new(0), cpu: Cell::new(CpuId(0)), pins: Cell::new(0) } };
+    static HERE: Here = const {
+        Here { machine: Cell::new(0), cpu: Cell::new(CpuId(0)), pins: Cell::new(0) }
+    };
 }
 
+/// What a thread knows of itself without asking others.
 struct Here {
+    /// The machine that it was last told to be a CPU of; 0: none.
     machine: Cell<u64>,
+    /// Which CPU of it.
     cpu: Cell<CpuId>,
+    /// How many pins it holds, of whichever machine.
     pins: Cell<u32>,
 }
 
@@ -30,19 +35,23 @@ struct Here {
 pub(super) struct Cpus {
     machine: u64,
     seats: Mutex<Seats>,
+    first_is_free: Condvar,
 }
 
 struct Seats {
     /// The thread that is each CPU.
     owners: Vec<Option<ThreadId>>,
-    /// The CPU that a thread is at the moment, of those that it owns.
+    /// The CPU that a thread was told to be, of those that it owns.
     current: HashMap<ThreadId, CpuId>,
+    /// How many pins keep CPU 0 with a thread that was not told to be one.
+    casual_pins: u32,
 }
 
 /// "Interrupts off" on a simulated CPU.
-#[derive(Debug)]
 pub struct SimPin {
     token: CpuToken,
+    /// The pin is of a thread that is CPU 0 for as long as it is pinned.
+    casual: Option<Arc<Cpus>>,
 }
 
 impl AsRef<CpuToken> for SimPin {
@@ -54,6 +63,13 @@ impl AsRef<CpuToken> for SimPin {
 impl Drop for SimPin {
     fn drop(&mut self) {
         HERE.with(|here| here.pins.set(here.pins.get() - 1));
+        let Some(cpus) = &self.casual else { return };
+        let mut seats = cpus.lock();
+        seats.casual_pins -= 1;
+        if seats.casual_pins == 0 {
+            seats.owners[0] = None;
+            cpus.first_is_free.notify_all();
+        }
     }
 }
 
@@ -63,56 +79,70 @@ pub(super) fn pins() -> u32 {
 }
 
 impl Cpus {
-    pub(super) fn new(cpus: usize) -> Cpus {
-        let seats = Seats { owners: vec![None; cpus], current: HashMap::new() };
+    pub(super) fn new(cpus: usize) -> Arc<Cpus> {
+        let seats = Seats { owners: vec![None; cpus], current: HashMap::new(), casual_pins: 0 };
         // Relaxed: only the uniqueness of the number matters.
         let machine = NEXT_MACHINE.fetch_add(1, Ordering::Relaxed);
-        Cpus { machine, seats: Mutex::new(seats) }
+        Arc::new(Cpus { machine, seats: Mutex::new(seats), first_is_free: Condvar::new() })
     }
 
-    /// Pins the CPU that this thread is. A thread that is none becomes CPU 0 if nobody is.
-    pub(super) fn pin(&self) -> SimPin {
-        HERE.with(|here| {
-            if here.machine.get() != self.machine {
-                here.cpu.set(self.find_or_claim_first());
-                here.machine.set(self.machine);
-            }
+    /// Pins the CPU that this thread is. A thread that is none is CPU 0 for as long as it is
+    /// pinned; where another is that just so, too, it waits.
+    pub(super) fn pin(self: &Arc<Cpus>) -> SimPin {
+        let (cpu, casual) = HERE.with(|here| {
             here.pins.set(here.pins.get() + 1);
-            // SAFETY: this thread owns the CPU, nothing interrupts it, and the token cannot leave
-            // the thread. `run_on` changes the CPU only while there is no pin.
-            SimPin { token: unsafe { CpuToken::assume(here.cpu.get()) } }
-        })
+            let known = here.machine.get() == self.machine;
+            if known { (here.cpu.get(), false) } else { self.find_or_take_first() }
+        });
+        // SAFETY: this thread owns the CPU as long as there is a pin, nothing interrupts it, and
+        // the token cannot leave the thread.
+        let token = unsafe { CpuToken::assume(cpu) };
+        SimPin { token, casual: casual.then(|| Arc::clone(self)) }
     }
 
-    fn find_or_claim_first(&self) -> CpuId {
+    fn find_or_take_first(&self) -> (CpuId, bool) {
         let me = thread::current().id();
-        let mut seats = self.seats.lock().unwrap();
+        let mut seats = self.lock();
         if let Some(&cpu) = seats.current.get(&me) {
-            return cpu;
+            return (cpu, false);
         }
-        let first = seats.owners[0];
-        assert!(
-            first.is_none(),
-            "this thread is no CPU of the machine, and CPU 0 is taken: use run_on"
-        );
+        while seats.owners[0].is_some_and(|owner| owner != me) {
+            if seats.casual_pins == 0 {
+                drop(seats);
+                panic!("this thread is no CPU of the machine, and CPU 0 is taken: use run_on");
+            }
+            seats = self.first_is_free.wait(seats).unwrap_or_else(PoisonError::into_inner);
+        }
         seats.owners[0] = Some(me);
-        seats.current.insert(me, CpuId(0));
-        CpuId(0)
+        seats.casual_pins += 1;
+        (CpuId(0), true)
     }
 
     /// Runs `work` as `cpu`.
     pub(super) fn run_on<R>(&self, cpu: CpuId, work: impl FnOnce() -> R) -> R {
         assert_eq!(pins(), 0, "a pinned thread cannot move to CPU {cpu}");
         let me = thread::current().id();
-        let mut seats = self.seats.lock().unwrap();
-        let owner = *seats.owners.get(cpu.index()).unwrap_or_else(|| panic!("no CPU {cpu}"));
-        assert!(owner.is_none_or(|owner| owner == me), "CPU {cpu} is run by another thread");
-        seats.owners[cpu.index()] = Some(me);
+        let mut seats = self.lock();
+        assert!(cpu.index() < seats.owners.len(), "the machine has no CPU {cpu}");
+        let others = |seats: &Seats| seats.owners[cpu.index()].is_some_and(|owner| owner != me);
+        while others(&seats) {
+            if cpu != CpuId(0) || seats.casual_pins == 0 {
+                drop(seats);
+                panic!("CPU {cpu} is run by another thread");
+            }
+            seats = self.first_is_free.wait(seats).unwrap_or_else(PoisonError::into_inner);
+        }
+        let release = seats.owners[cpu.index()].replace(me).is_none();
         let before = seats.current.insert(me, cpu);
         drop(seats);
-        let _leave = Leave { cpus: self, cpu, release: owner.is_none(), before };
-        HERE.with(|here| here.machine.set(0));
+        let here = HERE.with(|here| (here.machine.replace(self.machine), here.cpu.replace(cpu)));
+        let _leave = Leave { cpus: self, cpu, release, before, here };
         work()
+    }
+
+    /// Another thread's panic leaves the seats whole.
+    fn lock(&self) -> MutexGuard<'_, Seats> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -122,13 +152,13 @@ struct Leave<'a> {
     cpu: CpuId,
     release: bool,
     before: Option<CpuId>,
+    here: (u64, CpuId),
 }
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         let me = thread::current().id();
-        // A poisoned lock is another thread's panic: the seats themselves are always whole.
-        let mut seats = self.cpus.seats.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut seats = self.cpus.lock();
         if self.release {
             seats.owners[self.cpu.index()] = None;
         }
@@ -136,7 +166,11 @@ impl Drop for Leave<'_> {
             Some(cpu) => seats.current.insert(me, cpu),
             None => seats.current.remove(&me),
         };
-        HERE.with(|here| here.machine.set(0));
+        self.cpus.first_is_free.notify_all();
+        HERE.with(|here| {
+            here.machine.set(self.here.0);
+            here.cpu.set(self.here.1);
+        });
     }
 }
 
@@ -153,6 +187,8 @@ mod tests {
             assert_eq!(outer.token.cpu(), CpuId(2));
             assert_eq!(cpus.pin().token.cpu(), CpuId(2));
             assert_eq!(pins(), 1);
+            drop(outer);
+            assert_eq!(pins(), 0);
         });
         assert_eq!(cpus.pin().token.cpu(), CpuId(0));
     }
@@ -164,6 +200,23 @@ mod tests {
             assert_eq!(other.pin().token.cpu(), CpuId(0));
             assert_eq!(one.pin().token.cpu(), CpuId(1));
         });
+    }
+
+    #[test]
+    fn a_thread_that_was_told_nothing_is_cpu_0_while_it_is_pinned() {
+        let cpus = Cpus::new(2);
+        drop((cpus.pin(), cpus.pin()));
+        let done = thread::scope(|scope| {
+            let pinned = cpus.pin();
+            let told = scope.spawn(|| cpus.run_on(CpuId(0), || cpus.pin().token.cpu()));
+            let casual = scope.spawn(|| cpus.pin().token.cpu());
+            assert_eq!(pinned.token.cpu(), CpuId(0));
+            drop(pinned);
+            (told.join(), casual.join())
+        });
+        assert_eq!(done.0.unwrap(), CpuId(0));
+        // The other came while CPU 0 was taken for good, or before, or after.
+        assert!(done.1.is_err() || done.1.unwrap() == CpuId(0));
     }
 
     #[test]

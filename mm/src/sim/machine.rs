@@ -116,10 +116,11 @@ impl SimMachine {
     }
 
     /// Runs `work` as one of its CPUs, then returns to what this thread was before. A thread that
-    /// never says which CPU it is becomes CPU 0 when it needs to be one.
+    /// does not say which CPU it is is CPU 0 whenever it needs to be one; waits where another
+    /// is that just so.
     ///
     /// # Panics
-    /// When another thread is that CPU, or this thread holds a pin.
+    /// When another thread was told to be that CPU, or this thread holds a pin.
     pub fn run_on<R>(&self, cpu: CpuId, work: impl FnOnce() -> R) -> R {
         self.platform.inner.cpus.run_on(cpu, work)
     }

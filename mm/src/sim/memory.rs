@@ -16,13 +16,14 @@ use crate::units::{Pfn, PhysAddr, VirtAddr};
 
 /// Bytes of the vmalloc range.
 const WINDOW: u64 = 64 << 30;
-const HUGE: u64 = 2 << 20;
+/// The window begins at a multiple of this, so that page tables of it are no one else's.
+const ALIGN: u64 = 1 << 30;
 
 pub(super) struct Memory {
     file: OwnedFd,
     ram: *mut u8,
     ram_bytes: usize,
-    /// The reservation; the window is its part that is aligned to 2 MiB.
+    /// The reservation; the window is its part that is aligned to 1 GiB.
     reserved: *mut u8,
     window: Range<VirtAddr>,
 }
@@ -44,8 +45,8 @@ impl Memory {
         ftruncate(&file, span).expect("size of the RAM file");
         let ram_bytes = span as usize;
         let ram = reserve(ram_bytes);
-        let reserved = reserve((WINDOW + HUGE) as usize);
-        let base = (reserved.expose_provenance() as u64).next_multiple_of(HUGE);
+        let reserved = reserve((WINDOW + ALIGN) as usize);
+        let base = (reserved.expose_provenance() as u64).next_multiple_of(ALIGN);
         let window = VirtAddr(base)..VirtAddr(base + WINDOW);
         let memory = Memory { file, ram, ram_bytes, reserved, window };
         for range in ranges {
@@ -103,7 +104,7 @@ impl Drop for Memory {
         // SAFETY: both are reservations of this value, whole, and it is gone after this.
         unsafe {
             munmap(self.ram.cast(), self.ram_bytes).expect("unmap RAM");
-            munmap(self.reserved.cast(), (WINDOW + HUGE) as usize).expect("unmap the window");
+            munmap(self.reserved.cast(), (WINDOW + ALIGN) as usize).expect("unmap the window");
         }
     }
 }

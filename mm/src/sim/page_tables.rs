@@ -3,6 +3,7 @@
 //! leaves, a directory for each 1 GiB; what is above is there from the start).
 
 use std::collections::BTreeMap;
+use std::vec::Vec;
 
 use crate::platform::{MapError, MapSize, Mapping, TableFrames};
 use crate::units::{Pfn, VirtAddr};
@@ -35,41 +36,40 @@ impl SimTables {
         frames: &mut dyn TableFrames,
     ) -> Result<(), MapError> {
         let (huge, gib) = (at.0 / HUGE, at.0 / GIB);
-        let table = self.last_level.get(&huge).copied();
+        let has_table = self.last_level.contains_key(&huge);
         let occupied = match leaf.size {
             MapSize::Small => self.translate(at).is_some(),
-            MapSize::Huge => {
-                self.leaves.contains_key(&at.0) || table.is_some_and(|table| table.used > 0)
-            }
+            MapSize::Huge => has_table || self.leaves.contains_key(&at.0),
         };
         if occupied {
             return Err(MapError::Occupied);
         }
-        if !self.directories.contains_key(&gib) {
-            let frame = frames.take().ok_or(MapError::NoTableFrame)?;
+        let mut new = |missing: bool| match missing {
+            true => frames.take().map(Some).ok_or(MapError::NoTableFrame),
+            false => Ok(None),
+        };
+        let directory = new(!self.directories.contains_key(&gib))?;
+        let table = match new(leaf.size == MapSize::Small && !has_table) {
+            Ok(table) => table,
+            Err(error) => {
+                directory.into_iter().for_each(|frame| frames.give_back(frame));
+                return Err(error);
+            }
+        };
+        if let Some(frame) = directory {
             self.directories.insert(gib, Table { frame, used: 0 });
         }
-        let mut entries = 0;
-        match (leaf.size, table) {
-            (MapSize::Small, None) => {
-                let Some(frame) = frames.take() else {
-                    self.drop_directory_if_empty(gib, frames);
-                    return Err(MapError::NoTableFrame);
-                };
-                self.last_level.insert(huge, Table { frame, used: 1 });
-                entries = 1;
-            }
-            (MapSize::Small, Some(_)) => {
-                self.last_level.entry(huge).and_modify(|table| table.used += 1);
-            }
-            (MapSize::Huge, None) => entries = 1,
-            // The empty table's entry becomes the leaf.
-            (MapSize::Huge, Some(table)) => {
-                self.last_level.remove(&huge);
-                frames.give_back(table.frame);
-            }
+        if let Some(frame) = table {
+            self.last_level.insert(huge, Table { frame, used: 0 });
         }
-        self.directories.entry(gib).and_modify(|directory| directory.used += entries);
+        let directory = self.directories.get_mut(&gib).expect("it is there now");
+        match leaf.size {
+            MapSize::Small => {
+                directory.used += u32::from(table.is_some());
+                self.last_level.get_mut(&huge).expect("it is there now").used += 1;
+            }
+            MapSize::Huge => directory.used += 1,
+        }
         self.leaves.insert(at.0, leaf);
         Ok(())
     }
@@ -91,23 +91,19 @@ impl SimTables {
         (at.0 - start < leaf.size.bytes()).then_some(leaf)
     }
 
-    /// Gives back the empty tables that `start..end` touches.
+    /// Gives back the empty tables that lie wholly within `start..end`.
     pub(super) fn reclaim(&mut self, start: VirtAddr, end: VirtAddr, frames: &mut dyn TableFrames) {
-        for huge in start.0 / HUGE..end.0.div_ceil(HUGE) {
-            let gib = huge * HUGE / GIB;
-            if self.last_level.get(&huge).is_some_and(|table| table.used == 0) {
-                let table = self.last_level.remove(&huge).expect("it is there");
-                self.directories.entry(gib).and_modify(|directory| directory.used -= 1);
-                frames.give_back(table.frame);
-            }
+        let within = |size: u64| start.0.div_ceil(size)..(end.0 / size).max(start.0.div_ceil(size));
+        let empty = |tables: &BTreeMap<u64, Table>, size| {
+            let within = tables.range(within(size));
+            within.filter(|(_, table)| table.used == 0).map(|(&at, _)| at).collect::<Vec<u64>>()
+        };
+        for huge in empty(&self.last_level, HUGE) {
+            let table = self.last_level.remove(&huge).expect("it is there");
+            self.directories.get_mut(&(huge * HUGE / GIB)).expect("it is there").used -= 1;
+            frames.give_back(table.frame);
         }
-        for gib in start.0 / GIB..end.0.div_ceil(GIB) {
-            self.drop_directory_if_empty(gib, frames);
-        }
-    }
-
-    fn drop_directory_if_empty(&mut self, gib: u64, frames: &mut dyn TableFrames) {
-        if self.directories.get(&gib).is_some_and(|directory| directory.used == 0) {
+        for gib in empty(&self.directories, GIB) {
             let directory = self.directories.remove(&gib).expect("it is there");
             frames.give_back(directory.frame);
         }
@@ -123,7 +119,6 @@ impl SimTables {
 mod tests {
     use super::*;
     use std::vec;
-    use std::vec::Vec;
 
     struct Stack(Vec<Pfn>);
 
@@ -152,15 +147,19 @@ mod tests {
 
         assert_eq!(tables.unmap(VirtAddr(GIB)), Some(SMALL));
         assert_eq!(tables.unmap(VirtAddr(GIB)), None);
-        tables.reclaim(VirtAddr(GIB), VirtAddr(GIB + 8192), &mut stack);
+        tables.reclaim(VirtAddr(GIB), VirtAddr(2 * GIB), &mut stack);
         assert_eq!(tables.frames(), 2, "one leaf is left");
         tables.unmap(VirtAddr(GIB + 4096)).unwrap();
+        tables.reclaim(VirtAddr(GIB), VirtAddr(GIB + HUGE - 1), &mut stack);
+        assert_eq!(tables.frames(), 2, "the range ends within the table");
+        tables.reclaim(VirtAddr(GIB), VirtAddr(GIB + HUGE), &mut stack);
+        assert_eq!(tables.frames(), 1, "the directory is larger than the range");
         tables.map(VirtAddr(GIB), LARGE, &mut stack).unwrap();
-        assert_eq!(tables.frames(), 1, "an empty table makes way for a large leaf");
+        assert_eq!(tables.map(VirtAddr(GIB + 4096), SMALL, &mut stack), Err(MapError::Occupied));
         assert_eq!(tables.translate(VirtAddr(GIB + HUGE - 1)), Some(LARGE));
         assert_eq!(tables.translate(VirtAddr(GIB + HUGE)), None);
         tables.unmap(VirtAddr(GIB)).unwrap();
-        tables.reclaim(VirtAddr(GIB), VirtAddr(GIB + HUGE), &mut stack);
+        tables.reclaim(VirtAddr(GIB), VirtAddr(2 * GIB), &mut stack);
         assert_eq!(stack.0.len(), 3);
     }
 }

@@ -23,7 +23,7 @@ pub struct SimPlatform {
 }
 
 pub(super) struct Inner {
-    pub(super) cpus: cpus::Cpus,
+    pub(super) cpus: Arc<cpus::Cpus>,
     pub(super) memory: Memory,
     pub(super) tables: Mutex<SimTables>,
     pub(super) flushes: Mutex<Vec<Range<VirtAddr>>>,
