@@ -36,7 +36,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         let block = cpu.block();
         block.requests.serve(|| {
             for slot in block.slots {
-                if slot.wanted.swap(false, Ordering::Relaxed) {
+                if request_word::take_wanted(&slot.wanted) {
                     slot.drain(cpu.token());
                 }
             }
@@ -90,8 +90,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     fn ask(&self, block: &CpuBlock<'m>, wanted: impl Fn(&Slot<'m>) -> bool) {
         let mut any = false;
         for slot in block.slots.iter().filter(|slot| slot.parked() > 0 && wanted(slot)) {
-            // Relaxed: `post` below publishes it.
-            slot.wanted.store(true, Ordering::Relaxed);
+            request_word::want(&slot.wanted);
             any = true;
         }
         if any && block.is_online() {

@@ -3,6 +3,9 @@
 //! A [`RequestWord`] belongs to one CPU. Others post; the CPU serves when it is told to (an
 //! interrupt), when it idles, before it allocates, and while it waits for another itself. The
 //! last is what keeps two CPUs that wait for each other from locking up.
+//!
+//! What is asked for is said by flags ([`want`]) that are set before the word is posted.
+//! `tests/loom.rs` runs these functions in models.
 
 use crate::sync::{AtomicBool, AtomicU32, Ordering, relax};
 
@@ -53,6 +56,21 @@ impl RequestWord {
         self.done.store(asked, Ordering::Release);
         true
     }
+}
+
+/// Says what the next [`RequestWord::post`] is about.
+pub fn want(flag: &AtomicBool) {
+    // Relaxed: the Release in `post` publishes it.
+    flag.store(true, Ordering::Relaxed);
+}
+
+/// Whether this was wanted, and forgets it. Within [`RequestWord::serve`], before the work: if it
+/// is wanted again meanwhile, that is done in the round that its post asks for, or was done in
+/// this one.
+pub fn take_wanted(flag: &AtomicBool) -> bool {
+    // Relaxed: the Acquire in `serve` came before. One read-modify-write, so that no `want` that
+    // comes between is overwritten.
+    flag.swap(false, Ordering::Relaxed)
 }
 
 /// Waits until `ticket` is served or the CPU it was posted to is offline, which it only becomes
