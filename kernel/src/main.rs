@@ -1,2 +1,35 @@
-//! The kernel.
-fn main() {}
+//! The kernel: brings the machine up, shows what came of it, and powers off.
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod bare_metal {
+    use core::panic::PanicInfo;
+
+    use nearmem_kernel::{facts, facts_port, panic, placement, show, start};
+    use nearmem_x86_64::{Boot, exit};
+    use serde_json::json;
+
+    nearmem_x86_64::entry_point!(main);
+
+    fn main(boot: Boot) -> ! {
+        let kernel = start(boot);
+        // What is parked in pagesets counts as free in the reports.
+        kernel.memory.drain_all();
+        facts_port::send(&placement::placement(&kernel));
+        facts_port::send(&facts::facts(&kernel));
+        show::machine(&kernel);
+        facts_port::send(&json!({"type": "end", "code": 0}));
+        exit::success()
+    }
+
+    #[panic_handler]
+    fn panicked(info: &PanicInfo<'_>) -> ! {
+        panic::end(info)
+    }
+}
+
+/// On a host there is nothing to boot: the launcher boots the kernel.
+#[cfg(not(target_os = "none"))]
+fn main() {
+    println!("this is a kernel: `cargo run` in the workspace boots it");
+}

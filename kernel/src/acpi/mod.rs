@@ -1,0 +1,147 @@
+//! The firmware's tables: from the RSDP to the bytes of SRAT and SLIT, and to the present CPUs.
+
+mod madt;
+mod patch;
+mod root;
+mod window;
+
+use nearmem::finding::{Finding, Findings, Kind, Place};
+use nearmem::firmware::Header;
+use nearmem::{ApicId, PhysAddr, PhysRange};
+use nearmem_x86_64::{Boot, println};
+
+use madt::Record;
+use root::Root;
+use window::Window;
+
+/// What the firmware says about nodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tables {
+    /// The whole SRAT.
+    pub srat: Option<&'static [u8]>,
+    /// The whole SLIT.
+    pub slit: Option<&'static [u8]>,
+    madt: Option<&'static [u8]>,
+    /// Where they lie: memory that must not be handed out.
+    pub places: [PhysRange; 4],
+}
+
+/// Finds the tables, after `acpi_patch` was done. What is wrong is a finding.
+pub fn read(boot: &Boot, acpi_patch: Option<&str>, findings: &mut dyn Findings) -> Tables {
+    // SAFETY: both doors enter with the first 4 GiB in the direct map, and nothing else looks at
+    // firmware tables.
+    let mut window = unsafe { Window::new(boot) };
+    let rsdp = root::rsdp(&window, boot.info.rsdp_addr.into_option());
+    if let Some(patches) = acpi_patch {
+        apply(&mut window, rsdp, patches);
+    }
+    let Some(root) = root::read(&window, rsdp, findings) else { return Tables::default() };
+    if let Some(at) = rsdp {
+        println!("ACPI: RSDP {:#018x}", at.0);
+    }
+    let mut tables = Tables::default();
+    tables.places[0] = extent(&window, root.address);
+    for at in root.tables() {
+        tables.take(&window, at, findings);
+    }
+    tables
+}
+
+impl Tables {
+    fn take(&mut self, window: &Window<'_>, at: PhysAddr, findings: &mut dyn Findings) {
+        let Some(bytes) = root::table(window, at) else {
+            let kind = Kind::TableOutOfReach { address: at.0 };
+            return findings.add(Finding::at(Place::table("XSDT"), kind));
+        };
+        if let Some(header) = Header::read(bytes) {
+            println!("{}", header.line(at.0));
+        }
+        let (name, slot, place) = match bytes {
+            [b'S', b'R', b'A', b'T', ..] => ("SRAT", &mut self.srat, 1),
+            [b'S', b'L', b'I', b'T', ..] => ("SLIT", &mut self.slit, 2),
+            [b'A', b'P', b'I', b'C', ..] => ("APIC", &mut self.madt, 3),
+            _ => return,
+        };
+        if slot.is_some() {
+            let kind = Kind::TableDuplicate { address: at.0 };
+            return findings.add(Finding::at(Place::table(name), kind));
+        }
+        *slot = Some(bytes);
+        self.places[place] = extent(window, at);
+    }
+
+    /// The present CPUs by CPU number: the boot CPU, then the MADT's other enabled entries in
+    /// their order, each once. Says how many are in `room`.
+    pub fn present_cpus(
+        &self,
+        boot_cpu: ApicId,
+        room: &mut [ApicId],
+        findings: &mut dyn Findings,
+    ) -> usize {
+        let mut count = 0;
+        let mut found = 0u32;
+        let mut add = |apic| {
+            if room[..count].contains(&apic) {
+                return;
+            }
+            found += 1;
+            if let Some(slot) = room.get_mut(count) {
+                *slot = apic;
+                count += 1;
+            }
+        };
+        add(boot_cpu);
+        match self.madt {
+            None => findings.add(Finding::at(Place::table("APIC"), Kind::MadtAbsent)),
+            Some(table) => madt::records(table).for_each(|record| match record {
+                Record::Cpu(apic) => add(apic),
+                Record::Other => {}
+                Record::Broken(offset) => {
+                    let kind = Kind::MadtBroken { offset: offset as u32 };
+                    findings.add(Finding::at(Place::byte("APIC", offset as u32), kind));
+                }
+            }),
+        }
+        if found as usize > count {
+            let kind = Kind::CpuTooMany { found, limit: count as u32 };
+            findings.add(Finding::new(kind));
+        }
+        count
+    }
+}
+
+fn extent(window: &Window<'_>, at: PhysAddr) -> PhysRange {
+    let bytes = root::table(window, at).map_or(0, <[u8]>::len) as u64;
+    PhysRange { start: at, end: at + bytes }
+}
+
+/// Does what the test option says, and says so.
+fn apply(window: &mut Window<'_>, rsdp: Option<PhysAddr>, patches: &str) {
+    for patch in patch::parse(patches) {
+        let patch = match patch {
+            Ok(patch) => patch,
+            Err(text) => {
+                println!("acpi_patch: {text}: expected TABLE@OFFSET:HEXBYTES; ignored");
+                continue;
+            }
+        };
+        let mut room = [0; patch::MAX_BYTES];
+        let table = if patch.table == "RSDP" { rsdp } else { locate(window, rsdp, patch.table) };
+        let done = match (table, patch.bytes(&mut room)) {
+            (Some(at), Some(bytes)) => {
+                at.0.checked_add(patch.offset).is_some_and(|at| window.patch(PhysAddr(at), bytes))
+            }
+            _ => false,
+        };
+        let outcome = if done { "done" } else { "not done: no such table, bytes or place" };
+        println!("acpi_patch: {} at {:#x}: {outcome}", patch.table, patch.offset);
+    }
+}
+
+fn locate(window: &Window<'_>, rsdp: Option<PhysAddr>, name: &str) -> Option<PhysAddr> {
+    let root: Root = root::read(window, rsdp, &mut |_| ())?;
+    if matches!(name, "RSDT" | "XSDT") {
+        return Some(root.address);
+    }
+    root.tables().find(|&at| window.bytes(at, 4) == Some(name.as_bytes()))
+}

@@ -1,0 +1,83 @@
+//! The boot, stage by stage.
+
+use alloc::vec::Vec;
+
+use nearmem::alloc::{Interleave, MemorySubsystem, interleave_nodes};
+use nearmem::options::{self, Options};
+use nearmem::report;
+use nearmem::topology::NodeMap;
+use nearmem::vmalloc::Vmalloc;
+use nearmem_x86_64::{Boot, Door, X86Platform, println, serial};
+use serde_json::json;
+use spin::Once;
+
+use crate::findings::Report;
+use crate::tables::{self, Table};
+use crate::{acpi, boot_memory, facts_port, findings, heap, node_map};
+
+/// The page allocator of this machine.
+pub type Memory = MemorySubsystem<'static, X86Platform>;
+/// The vmalloc range of this machine.
+pub type VirtualMemory = Vmalloc<'static, X86Platform>;
+
+static MEMORY: Once<Memory> = Once::new();
+static VIRTUAL: Once<VirtualMemory> = Once::new();
+
+/// A machine that is up.
+pub struct Kernel {
+    /// The command line as it came.
+    pub command_line: &'static str,
+    /// What it chose.
+    pub options: Options<'static>,
+    /// Nodes, memory, CPUs, distances.
+    pub map: &'static NodeMap<'static>,
+    /// Zones, pagesets, zonelists.
+    pub memory: &'static Memory,
+    /// vmalloc.
+    pub vmalloc: &'static VirtualMemory,
+    /// The large system hash tables.
+    pub tables: Vec<Table>,
+}
+
+/// Brings the machine up. To be called once, with what the door gave.
+pub fn start(boot: Boot) -> Kernel {
+    let options = greet(&boot);
+    let firmware = acpi::read(&boot, options.acpi_patch, &mut Report);
+    let map = node_map::build(&boot, &firmware, options.numa);
+    let _ = report::ranges::write(&mut serial::console(), map);
+
+    let mut boot_memory = boot_memory::build(&boot, &firmware, map);
+    let platform = boot_memory::map_all(map, &firmware, &mut boot_memory);
+    let plan = tables::plan(&options.hash, map, &boot_memory);
+    let early = tables::early(&plan, &mut boot_memory, &platform);
+
+    // SAFETY: boot memory is the RAM of the memory map less what is in use, all of it in the
+    // direct map that is in force from now on.
+    let memory = unsafe { MemorySubsystem::hand_over(boot_memory, map, platform, options.alloc) };
+    let memory = MEMORY.call_once(|| memory.expect("room for the zones' own tables"));
+    let _ = report::zonelists::write(&mut serial::console(), memory);
+    if let Err(error) = memory.set_up_pagesets() {
+        println!("pagesets: not all of them: {error}");
+    }
+    heap::init(memory);
+    facts_port::send(&json!({"type": "boot", "cmdline": boot.command_line}));
+
+    let vmalloc = VIRTUAL.call_once(|| Vmalloc::new(memory));
+    let turns = Interleave::new(interleave_nodes(map));
+    let tables = tables::late(early, &plan, vmalloc, &turns);
+    Kernel { command_line: boot.command_line, options, map, memory, vmalloc, tables }
+}
+
+fn greet(boot: &Boot) -> Options<'static> {
+    println!("Nearmem {}", env!("CARGO_PKG_VERSION"));
+    println!("Command line: {}", boot.command_line);
+    if boot.command_line_cut > 0 {
+        println!("warning: {} bytes of it did not fit and are lost", boot.command_line_cut);
+    }
+    let door = match boot.door {
+        Door::Pvh => "PVH",
+        Door::Bootloader => "bootloader",
+    };
+    println!("Entered by {door}");
+    options::parse(boot.command_line, &mut findings::complain)
+}
