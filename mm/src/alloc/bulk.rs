@@ -9,34 +9,28 @@ use super::allocate::count as count_served;
 use super::watermark::Mark;
 use super::{FrameBlock, MemorySubsystem};
 
+/// Frames that are taken under one token.
+const CHUNK: usize = 64;
+
 impl<'m, P: Platform> MemorySubsystem<'m, P> {
-    /// Takes up to `count` single frames of `node`'s own zones, all from the highest one that
-    /// keeps its low mark and `count` frames more, and hands them to `into`; says how many
-    /// (reference: large-system-hash, section 4, the sub-requests). No other node serves, no mark
-    /// below low is used; 0 when no zone can spare as many.
+    /// Takes up to `count` single frames of `node`'s own zones and hands them to `into`, with no
+    /// token held; says how many. They all come from the highest zone that keeps its low mark and
+    /// `count` frames more, until it would go below the low mark; 0 when no zone can spare as many
+    /// (reference: large-system-hash, section 4, the sub-requests). They count as `count` hits.
     pub fn alloc_bulk(
         &self,
         node: NodeId,
         count: usize,
         into: &mut dyn FnMut(FrameBlock<'m>),
     ) -> usize {
-        const CHUNK: usize = 64;
+        let Some((preferred, serving)) = self.bulk_zones(node, count) else { return 0 };
         let mut taken = 0;
         while taken < count {
+            let mut frames = [Pfn(0); CHUNK];
             let cpu = self.pin();
             let block = cpu.block();
-            let own = |kind| block.slot(node, kind);
-            let Some((_, preferred)) = ZoneKind::ALL.into_iter().rev().find_map(own) else { break };
-            let mark = Mark::LowAnd((count - taken) as u64);
-            let Some((index, slot)) = ZoneKind::ALL
-                .into_iter()
-                .rev()
-                .filter_map(own)
-                .find(|(_, slot)| slot.may_take(1, mark, ZoneKind::Normal))
-            else {
-                break;
-            };
-            let mut frames = [Pfn(0); CHUNK];
+            let slots = (block.slot(node, preferred), block.slot(node, serving));
+            let (Some((_, preferred)), Some((index, slot))) = slots else { break };
             let mut got = 0;
             for place in frames.iter_mut().take(count - taken) {
                 match slot.take(cpu.token(), Order::ZERO, Mark::Low, ZoneKind::Normal) {
@@ -47,14 +41,29 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
             }
             count_served(block, slot, preferred, got as u64);
             drop(cpu);
-            if got == 0 {
-                break;
+            for &frame in frames.iter().take(got) {
+                into(FrameBlock::new(slot.zone(), index, frame, Order::ZERO));
             }
             taken += got;
-            for &frame in &frames[..got] {
-                into(FrameBlock::new(slot.zone(), index, frame, Order::ZERO));
+            if got < CHUNK {
+                break;
             }
         }
         taken
+    }
+
+    /// The node's highest zone, and the highest that can spare `count` frames.
+    fn bulk_zones(&self, node: NodeId, count: usize) -> Option<(ZoneKind, ZoneKind)> {
+        let cpu = self.pin();
+        let block = cpu.block();
+        let mark = Mark::LowAnd(count as u64);
+        let mut kinds =
+            ZoneKind::ALL.into_iter().rev().filter(|&kind| block.slot(node, kind).is_some());
+        let can_spare = |&kind: &ZoneKind| {
+            block.slot(node, kind).is_some_and(|(_, slot)| slot.may_take(1, mark, ZoneKind::Normal))
+        };
+        let preferred = kinds.next()?;
+        let serving = core::iter::once(preferred).chain(kinds).find(can_spare)?;
+        Some((preferred, serving))
     }
 }

@@ -13,6 +13,45 @@
 //! drain      parked frames back to zones, by request_word on other CPUs
 //! hand_over  boot memory to zones         pagesets   real pagesets for boot pagesets
 //! ```
+//!
+//! A CPU must never wait for another with a token held: [`MemorySubsystem::try_alloc`] and
+//! [`MemorySubsystem::try_free`] take a token and never wait;
+//! [`MemorySubsystem::alloc`] takes it for the fast part only. CPUs that are online look at what
+//! others ask of them, in the idle loop ([`MemorySubsystem::serve_requests`]) and whenever they
+//! allocate or wait.
+//!
+//! All of it in twenty lines, here on a simulated machine:
+//!
+//! ```
+//! use nearmem::alloc::{MemorySubsystem, Options, Policy, Request};
+//! use nearmem::sim::SimMachine;
+//! use nearmem::{NodeId, Order};
+//!
+//! // Two nodes of 64 MiB with two CPUs each. A kernel has a platform of its own, and its node
+//! // map and boot memory come from the firmware's tables.
+//! let machine = SimMachine::builder().node(64 << 20, 2).node(64 << 20, 2).build();
+//! let map = machine.map();
+//! let boot_memory = machine.boot_memory(&map);
+//! // SAFETY: the machine's RAM is nobody else's and lives as long as the map.
+//! let mm = unsafe {
+//!     MemorySubsystem::hand_over(boot_memory, &map, machine.platform(), Options::default())?
+//! };
+//! mm.set_up_pagesets()?;
+//!
+//! // A page near this CPU, and 2 MiB of zeros on node 1.
+//! let page = mm.alloc(&Request::new(Order::ZERO))?;
+//! let far = Policy::Preferred(NodeId(1));
+//! let table = mm.alloc(&Request::new(Order::HUGE).on(far).zeroed())?;
+//! assert_eq!((page.zone().node, table.zone().node), (NodeId(0), NodeId(1)));
+//! let bytes: *mut u8 = table.as_ptr(mm.platform());
+//! // SAFETY: the block is ours, and it is zeroed.
+//! assert_eq!(unsafe { bytes.read() }, 0);
+//!
+//! mm.free(page)?;
+//! mm.free(table)?;
+//! assert_eq!(mm.node_counters(NodeId(1)).hit, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod allocate;
 mod block;

@@ -102,11 +102,12 @@ impl<'m> Slot<'m> {
         if !self.may_take(order.pages(), mark, limit) {
             return Err(Refused::Mark);
         }
-        match pageset {
+        let taken = match pageset {
             Some(pageset) => self.refill(token, pageset),
             None => self.zone.take(token, order),
-        }
-        .ok_or(Refused::Order)
+        };
+        // No single frame left although some were counted: other CPUs were faster.
+        taken.ok_or(if order == Order::ZERO { Refused::Mark } else { Refused::Order })
     }
 
     /// Whether the zone may give `pages` frames (order-dependent only in the number: whether a
