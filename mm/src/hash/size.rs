@@ -152,7 +152,7 @@ mod tests {
         let pages = (16 << 20) / PAGE_SIZE;
         for rule in RULES {
             let bytes = entries(rule, pages) * rule.bucket_bytes;
-            assert!(bytes >= PAGE_SIZE && bytes <= (16 << 20) / 256, "{rule:?}: {bytes}");
+            assert!((PAGE_SIZE..=(16 << 20) / 256).contains(&bytes), "{rule:?}: {bytes}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::alloc::{MemorySubsystem, Options};
 use crate::ids::{CpuId, NodeId};
 use crate::memblock::{self, MemBlock};
 use crate::topology::{self, NodeMap};
-use crate::units::{PAGE_SIZE, PhysRange, VirtAddr};
+use crate::units::VirtAddr;
 
 use super::arena::Arena;
 use super::builder::{Layout, SimBuilder};
@@ -71,7 +71,7 @@ impl SimMachine {
         NodeMap::from_parts(&layout.ranges, &layout.cpus, distance, storage)
     }
 
-    /// Its boot allocator: all memory, frame 0 held back.
+    /// Its boot allocator: all memory but frame 0.
     ///
     /// # Panics
     /// The second time: RAM has one allocator.
@@ -82,9 +82,7 @@ impl SimMachine {
             memory: self.arena.slice(map.ranges().len()),
             reserved: self.arena.slice(RESERVED_RANGES),
         };
-        let mut boot = MemBlock::new(map, storage);
-        boot.reserve(PhysRange::new(0, PAGE_SIZE)).expect("room for one range");
-        boot
+        MemBlock::new(map, storage)
     }
 
     /// Hands all memory over and sets the pagesets up, as a kernel does that has nothing to

@@ -71,7 +71,7 @@ unsafe impl PageTables for SimPlatform {
             return Err(MapError::Unsupported);
         }
         let (window, bytes) = (self.vmalloc_range(), leaf.size.bytes());
-        if at.0 % bytes != 0 || !leaf.pfn.is_aligned(leaf.size.order()) {
+        if !at.0.is_multiple_of(bytes) || !leaf.pfn.is_aligned(leaf.size.order()) {
             return Err(MapError::Misaligned);
         }
         if at < window.start || window.end.0 - bytes < at.0 {

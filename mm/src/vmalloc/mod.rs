@@ -150,7 +150,10 @@ impl<'m, P: Platform> Vmalloc<'m, P> {
 
     /// 4 KiB pages of an area by node, ascending, nodes without any left out. Walks the page
     /// tables: once, with more than 64 nodes once for each 64.
-    pub fn pages_by_node(&self, area: &AreaInfo) -> impl Iterator<Item = (NodeId, u64)> + '_ {
+    pub fn pages_by_node<'a>(
+        &'a self,
+        area: &AreaInfo,
+    ) -> impl Iterator<Item = (NodeId, u64)> + use<'a, 'm, P> {
         node_pages::pages_by_node(self.mm, area.start..area.start + area.bytes)
     }
 
