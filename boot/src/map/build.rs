@@ -23,7 +23,7 @@ pub struct Built {
     pub fallback_order: Vec<Vec<NodeId>>,
     /// Whether one node has everything, for want of a usable SRAT.
     pub fallback: bool,
-    /// Usable bytes on no node.
+    /// Usable bytes in no range of the SRAT.
     pub uncovered_bytes: u64,
     /// Usable memory, whoever has it.
     pub usable: Vec<PfnRange>,

@@ -49,8 +49,7 @@ impl Input {
     /// The case or a table cannot be read, or a table cannot be made of its entries.
     pub fn of_case(path: &Path) -> Result<Input> {
         let text = String::from_utf8(read(path)?).with_context(|| path.display().to_string())?;
-        let case: Case =
-            serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+        let case: Case = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         let table = |name: &str, made: &dyn Fn() -> Result<Option<Vec<u8>>>| {
             let raw = path.with_extension(format!("{name}.bin"));
             match raw.is_file() {

@@ -56,12 +56,16 @@ pub fn value(built: &Built) -> Value {
 
 fn node(node: &Node) -> Value {
     let memory = node.memory.iter().map(|range| [range.start.0, range.end.0]);
-    json!({
+    let mut out = json!({
         "id": node.id.0,
         "pxm": node.pxm.map(|pxm| pxm.0),
         "memory": memory.collect::<Vec<_>>(),
         "apic_ids": node.apic_ids.iter().map(|apic| apic.0).collect::<Vec<_>>(),
-    })
+    });
+    if node.initiator {
+        out["generic_initiator"] = true.into();
+    }
+    out
 }
 
 fn finding(finding: &Finding) -> Value {

@@ -123,7 +123,7 @@ fn rest(out: &mut String, built: &Built) -> fmt::Result {
         writeln!(out, "Node {node}{pxm}: nothing that comes up")?;
     }
     if built.uncovered_bytes > 0 {
-        writeln!(out, "\nUsable memory on no node: {}", Size(built.uncovered_bytes))?;
+        writeln!(out, "\nUsable memory in no range of the SRAT: {}", Size(built.uncovered_bytes))?;
     }
     Ok(())
 }
@@ -147,10 +147,7 @@ impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
         let (mut value, mut unit) = (self.0, 0);
-        while unit + 1 < units.len()
-            && value > 0
-            && (value % 1024 == 0 || value >= 10 * 1024)
-        {
+        while unit + 1 < units.len() && value > 0 && (value % 1024 == 0 || value >= 10 * 1024) {
             value /= 1024;
             unit += 1;
         }

@@ -35,10 +35,17 @@ impl<'m> NodeMap<'m> {
         let room = walk::Room { domains, records, blocks };
         let affinity = walk::read(&srat, inputs.max_apic_id, room, findings);
         let Affinity { sound, domains, records, blocks, initiators } = affinity;
-        let dealt = if sound { deal(inputs, blocks, rest.ranges, findings) } else { None };
-        let Some(dealt) = dealt else {
-            findings.add(Finding::at(Place::table(SIGNATURE), Kind::SratRejected));
-            return one_node(inputs, Source::None, domains, records, rest, findings);
+        let dealt = match sound {
+            true => deal(inputs, blocks, rest.ranges, findings),
+            false => Err(Refused { uncovered: 0 }),
+        };
+        let dealt = match dealt {
+            Ok(dealt) => dealt,
+            Err(Refused { uncovered }) => {
+                findings.add(Finding::at(Place::table(SIGNATURE), Kind::SratRejected));
+                let map = one_node(inputs, Source::None, domains, records, rest, findings);
+                return NodeMap { uncovered, ..map };
+            }
         };
 
         let ranges: &[NodeRange] = rest.ranges.get(..dealt.ranges).unwrap_or_default();
@@ -85,27 +92,34 @@ struct Dealt {
     uncovered: u64,
 }
 
-/// Deals memory out by the SRAT's blocks; `None` when the table is to be refused.
+/// The table is refused; the usable bytes that it did not cover, if it came to that.
+struct Refused {
+    uncovered: u64,
+}
+
+/// Deals memory out by the SRAT's blocks.
 fn deal(
     inputs: &Inputs<'_>,
     blocks: &mut [Block],
     room: &mut [NodeRange],
     findings: &mut dyn Findings,
-) -> Option<Dealt> {
+) -> Result<Dealt, Refused> {
     let memory = inputs.memory;
     let kept = cleanup::clip(blocks, memory, findings);
     let blocks = blocks.get_mut(..kept).unwrap_or_default();
     if !cleanup::sort_and_check(blocks, findings) {
-        return None;
+        return Err(Refused { uncovered: 0 });
     }
     let joined = cleanup::join(blocks, memory, findings);
     let mut ranges = Fill::new(room);
-    let coverage = cover::cover(memory, blocks.get(..joined)?, &mut ranges);
+    let blocks = blocks.get(..joined).unwrap_or_default();
+    let coverage = cover::cover(memory, blocks, &mut ranges);
+    let uncovered = coverage.uncovered;
     if !coverage.accept(memory, findings) {
-        return None;
+        return Err(Refused { uncovered });
     }
     coverage.report_lost(ranges.room(), findings);
-    Some(Dealt { blocks: joined, ranges: ranges.len(), uncovered: coverage.uncovered })
+    Ok(Dealt { blocks: joined, ranges: ranges.len(), uncovered })
 }
 
 /// Node 0 has all memory and all CPUs. `domains` and `records` are what was read of an SRAT.

@@ -55,11 +55,8 @@ pub fn sort_and_check(blocks: &mut [Block], findings: &mut dyn Findings) -> bool
         return false;
     }
     for (block, other) in overlaps(blocks) {
-        let kind = Kind::SratOverlapSameNode {
-            node: block.node,
-            range: block.range,
-            other: other.range,
-        };
+        let kind =
+            Kind::SratOverlapSameNode { node: block.node, range: block.range, other: other.range };
         findings.add(Finding::at(block.place(), kind));
     }
     true
@@ -93,11 +90,7 @@ fn overlaps(blocks: &[Block]) -> impl Iterator<Item = (Block, Block)> + '_ {
 /// do not overlap. Says how many are left, the first ones of `blocks`, ascending.
 ///
 /// Linux joins in table order and logs each step; so do we, in the same order.
-pub fn join(
-    blocks: &mut [Block],
-    memory: &MemoryMap<'_>,
-    findings: &mut dyn Findings,
-) -> usize {
+pub fn join(blocks: &mut [Block], memory: &MemoryMap<'_>, findings: &mut dyn Findings) -> usize {
     for group in blocks.chunk_by_mut(|a, b| a.node == b.node) {
         let first = group.iter().map(|block| block.record).min().unwrap_or(0);
         let mut end = group.first().map(|block| block.range.end).unwrap_or_default();
@@ -129,8 +122,7 @@ pub fn join(
 /// Makes `into` the hull of both.
 fn merge(into: &mut Block, block: &Block, findings: &mut dyn Findings) {
     let (first, second) = (into.range, block.range);
-    let hull =
-        PhysRange { start: first.start.min(second.start), end: first.end.max(second.end) };
+    let hull = PhysRange { start: first.start.min(second.start), end: first.end.max(second.end) };
     into.range = hull;
     into.hotplug |= block.hotplug;
     into.nonvolatile |= block.nonvolatile;
@@ -138,12 +130,7 @@ fn merge(into: &mut Block, block: &Block, findings: &mut dyn Findings) {
 }
 
 /// Says when there is memory between `end` and a block.
-fn note_hole(
-    block: &Block,
-    end: PhysAddr,
-    memory: &MemoryMap<'_>,
-    findings: &mut dyn Findings,
-) {
+fn note_hole(block: &Block, end: PhysAddr, memory: &MemoryMap<'_>, findings: &mut dyn Findings) {
     let hole = PhysRange { start: end, end: block.range.start };
     if memory.touches(hole) {
         let kind = Kind::SratHoleWithRam { node: block.node, hole };

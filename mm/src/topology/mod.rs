@@ -204,7 +204,8 @@ impl<'m> NodeMap<'m> {
         self.distances.get(from, to)
     }
 
-    /// Usable bytes that are in no range of the SRAT and so on no node; less than 1 MiB.
+    /// Usable bytes in no range of the SRAT. Below 1 MiB they are on no node; from there on the
+    /// SRAT is refused for them, and they are on node 0 as everything is.
     pub fn uncovered_bytes(&self) -> u64 {
         self.uncovered
     }
