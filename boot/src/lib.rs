@@ -4,6 +4,7 @@
 //! What flows: a machine ([`machine`]: options, a machine file or a case) and a kernel ELF
 //! ([`build`]) go into QEMU ([`qemu`]); console lines and facts (JSON values) come out, and how
 //! the boot ended. [`setup`] sees to it beforehand that the compiler's target and QEMU are there.
+//! [`map`] works on firmware tables alone, without QEMU.
 //!
 //! ```no_run
 //! use nearmem_boot::{build, machine, qemu, setup};
@@ -21,7 +22,7 @@ pub mod build;
 pub mod cli;
 pub mod fault;
 pub mod machine;
-
+pub mod map;
 pub mod qemu;
 pub mod scratch;
 pub mod seed;

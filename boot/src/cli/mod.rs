@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{fault, setup};
+use crate::{fault, map, setup};
 
 /// Boots the Nearmem kernel in QEMU on a machine with several memory nodes.
 ///
@@ -41,6 +41,7 @@ Examples:
   cargo run -- --machine my.toml                     your own topology from a file
   cargo run -- -- -machine pc                        whatever QEMU understands, after --
   cargo run -- -- -numa node,memdev=a -object memory-backend-ram,id=a,size=1G -m 1G
+  cargo run -- map case.json                         what tables say, as a node map
   cargo run -- seed hashdist                         the first seed, before and after
 
 Exit code: 0 when the kernel is done, 1 when it failed, 2 when the machine cannot be.
@@ -53,6 +54,8 @@ enum Command {
     Run(run::RunArgs),
     /// Boot the machine of a case and write what the kernel made of it, as one JSON object
     Facts(facts::FactsArgs),
+    /// Build the node map of a machine's tables on this host, without QEMU
+    Map(map::MapArgs),
     /// Reproduce one of the two seeds, before and after
     #[command(subcommand)]
     Seed(seed::SeedCommand),
@@ -78,6 +81,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         None => run::run(&cli.run),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Facts(args)) => facts::run(&args),
+        Some(Command::Map(args)) => Ok(map::run(&args)),
         Some(Command::Seed(command)) => seed::run(&command),
         Some(Command::BootElf(args)) => boot_elf::run(&args),
         Some(Command::Setup) => setup::ensure().map(|_| ExitCode::SUCCESS),

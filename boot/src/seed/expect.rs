@@ -3,8 +3,8 @@
 //! With hashdist=0 the early tables lie whole on node 0, where boot memory is taken; each late
 //! table up to 4 MiB lies whole on the node whose turn it is. With hashdist=1 only tables that
 //! are early all the same stay there, and all others are dealt to the nodes by vmalloc: in runs
-//! of pages, or in 2 MiB blocks when each node's share is at least one block. The frames of the
-//! page tables that map them come from node 0, the boot CPU's.
+//! of pages, or in 2 MiB blocks when each node's share is at least one block. What vmalloc needs
+//! beside, page tables and records, comes from node 0, the boot CPU's.
 
 use super::page_tables::Areas;
 use super::placement::{HashTable, NodeMemory, Placement};
@@ -22,8 +22,8 @@ const LEAST_KB: u64 = 16 << 10;
 pub struct Expected {
     /// The pages of each table on each node: tables in their order, nodes in theirs.
     pub tables: Vec<Vec<u64>>,
-    /// Frames of page tables, all on node 0.
-    pub page_tables: u64,
+    /// Frames of vmalloc's page tables and records, all on node 0.
+    pub bookkeeping: u64,
 }
 
 impl Expected {
@@ -34,7 +34,7 @@ impl Expected {
             kb.iter_mut().zip(table).for_each(|(sum, pages)| *sum += pages * PAGE / 1024);
         }
         if let Some(first) = kb.first_mut() {
-            *first += self.page_tables * PAGE / 1024;
+            *first += self.bookkeeping * PAGE / 1024;
         }
         kb
     }
@@ -76,7 +76,7 @@ pub fn expect(boot: &Placement, hashdist: bool) -> Expected {
         }
         tables.push(counts);
     }
-    Expected { tables, page_tables: areas.frames() }
+    Expected { tables, bookkeeping: areas.frames() }
 }
 
 /// Where a table's pages are from.
@@ -155,12 +155,12 @@ mod tests {
         );
         let expected = expect(&before, false);
         assert_eq!(expected.tables[0], [8192, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(expected.page_tables, 0);
+        assert_eq!(expected.bookkeeping, 0);
         let expected = expect(&after, true);
         // 16 and 8 blocks of 2 MiB on 8 nodes; they are mapped without leaf tables.
         assert_eq!(expected.tables, [[1024; 8], [512; 8]]);
-        assert_eq!(expected.page_tables, 2);
-        // 7/8 of 48 MiB leave node 0, and two frames of page table come to it.
+        assert_eq!(expected.bookkeeping, 2);
+        // 7/8 of 48 MiB leave node 0, and a directory and a frame of records come to it.
         let delta = delta_kb(&before, &after);
         assert_eq!(delta[0], 43008 - 8);
         assert_eq!(delta[1..], [-6144; 7]);
@@ -181,8 +181,8 @@ mod tests {
         // 20 batches of 100, then 48 pages: (13 * 4, 12 * 4) * 20 + 6 each.
         assert_eq!(expected.tables[0], [266, 266, 266, 266, 246, 246, 246, 246]);
         assert_eq!(expected.tables[1], [1, 0, 0, 0, 0, 0, 0, 0]);
-        // Four leaves, a directory and a table of directories.
-        assert_eq!(expected.page_tables, 6);
+        // Four leaves, a directory and a frame of records.
+        assert_eq!(expected.bookkeeping, 6);
     }
 
     #[test]

@@ -164,7 +164,7 @@ mod tests {
         ];
         assert_eq!(keys, want);
         assert_eq!(value["node0_delta_kb"], 1016);
-        // Half of 2 MiB, less a leaf, a directory and a table of directories.
+        // Half of 2 MiB, less a leaf, a directory and a frame of records.
         assert_eq!(value["expected_delta_kb"], serde_json::json!([1024 - 12, -1024]));
         assert_eq!(value["hashdist1"]["tables"][0]["pages_by_node"]["1"], 256);
     }

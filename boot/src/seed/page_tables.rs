@@ -1,16 +1,16 @@
-//! What the mappings of vmalloc cost: where its areas lie, and how many page-table frames map them.
+//! What the bookkeeping of vmalloc costs: where its areas lie, and how many frames map them.
 
 use std::collections::BTreeSet;
 
 /// Bytes of a page; also the guard behind every area.
 const PAGE: u64 = 4096;
-/// Bytes that one entry covers in a table of entries for 2 MiB, 1 GiB and 512 GiB. A frame of
-/// page table is needed for each 2 MiB (single pages only), 1 GiB and 512 GiB touched.
+/// What a leaf table of 4 KiB pages maps, in bytes; what a single entry of a directory maps, too.
 const MIB_2: u64 = 2 << 20;
+/// What a directory maps, in bytes.
 const GIB_1: u64 = 1 << 30;
-const GIB_512: u64 = 512 << 30;
 
-/// The areas of vmalloc, in bytes from the start of its range, which is aligned to 512 GiB.
+/// The areas of vmalloc, in bytes from the start of its range, which is aligned to 512 GiB. The
+/// table above the directories is there from the start, used or not.
 ///
 /// Areas are placed first-fit, each with a guard page behind it. Nothing is freed here, so a hole
 /// is only left before an area that is aligned to 2 MiB.
@@ -20,7 +20,6 @@ pub struct Areas {
     taken: Vec<(u64, u64)>,
     leaves: BTreeSet<u64>,
     directories: BTreeSet<u64>,
-    pointers: BTreeSet<u64>,
 }
 
 impl Areas {
@@ -36,9 +35,11 @@ impl Areas {
         self.map(start, blocks * MIB_2, true);
     }
 
-    /// How many frames the page tables below the top level take.
+    /// How many frames the areas take beside their own: leaf tables, directories, and one for the
+    /// records of the areas, which has room for more of them than there are hash tables.
     pub fn frames(&self) -> u64 {
-        (self.leaves.len() + self.directories.len() + self.pointers.len()) as u64
+        let records = usize::from(!self.taken.is_empty());
+        (self.leaves.len() + self.directories.len() + records) as u64
     }
 
     /// The lowest start that has room, aligned.
@@ -62,7 +63,6 @@ impl Areas {
             self.leaves.extend(covered(MIB_2));
         }
         self.directories.extend(covered(GIB_1));
-        self.pointers.extend(covered(GIB_512));
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn one_page_takes_three_frames() {
+    fn one_page_takes_a_leaf_a_directory_and_the_records() {
         let mut areas = Areas::default();
         areas.pages(1);
         assert_eq!(areas.frames(), 3);
