@@ -15,6 +15,7 @@ mod nodes;
 mod page_tables;
 mod pagesets;
 mod support;
+mod vmalloc;
 mod zones;
 
 use core::panic::PanicInfo;

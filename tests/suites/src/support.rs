@@ -1,5 +1,7 @@
 //! What several suites need.
 
+use alloc::vec::Vec;
+
 use nearmem::alloc::{FrameBlock, Policy, Request};
 use nearmem::platform::CpuToken;
 use nearmem::{NodeId, NodeSet, Order};
@@ -41,4 +43,28 @@ pub fn words<'a>(memory: &Memory, block: &'a mut FrameBlock<'static>) -> &'a mut
     // SAFETY: the block is RAM, and whoever holds it, here by a unique borrow, is the only one to
     // use it. A frame is aligned for words, and any bytes are words.
     unsafe { core::slice::from_raw_parts_mut(pointer, count) }
+}
+
+/// Free frames of all nodes, all pagesets emptied.
+pub fn all_free_frames(kernel: &Kernel) -> u64 {
+    kernel.memory.drain_all();
+    kernel.memory.zones().iter().map(|zone| zone.free()).sum()
+}
+
+/// How interleaved vmalloc spreads 4 KiB pages over nodes, beginning with the lowest: in steps of
+/// 100 pages, of which each node gets an equal run, the first ones a page more where it does not
+/// come out even (reference: large-system-hash, section 4).
+pub fn runs(pages: u64, nodes: &NodeSet) -> Vec<(NodeId, u64)> {
+    let mut counts: Vec<(NodeId, u64)> = nodes.iter().map(|node| (node, 0)).collect();
+    let many = counts.len() as u64;
+    let mut left = pages;
+    while left > 0 {
+        let step = left.min(100);
+        for (turn, (_, count)) in (0..).zip(&mut counts) {
+            *count += step / many + u64::from(turn < step % many);
+        }
+        left -= step;
+    }
+    counts.retain(|&(_, count)| count > 0);
+    counts
 }
