@@ -4,13 +4,12 @@ use crate::ids::{CpuId, NodeId};
 use crate::pageset::{Pageset, PagesetSizes};
 use crate::platform::Platform;
 use crate::units::{Order, Pfn};
-use crate::zone::{Zone, ZoneId};
+use crate::zone::{RawMemory, Zone, ZoneId};
 
 use super::slot::Slot;
 use super::{
     AllocError, FrameBlock, MemorySubsystem, NumaCounters, PagesetPlacement, Policy, Request,
 };
-use crate::zone::RawMemory;
 
 impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// Gives every present CPU its real pagesets, one page for each zone, on the CPU's node or on
@@ -42,13 +41,18 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
 
     fn install_pageset(&self, slot: &Slot<'m>, page: FrameBlock<'m>) {
         let sizes = self.sizes_of(slot.zone());
-        // SAFETY: the page was just allocated from this subsystem. It is leaked below, so that it
-        // is the pageset's for `'m`, as long as boot memory and its direct map live.
+        // SAFETY: the page was just allocated from this subsystem. When the pageset is installed the
+        // page is leaked, so that it is the pageset's for `'m`; else it is freed, and nobody keeps
+        // a reference to the pageset.
         let mut memory =
             unsafe { RawMemory::new(page.as_ptr(&self.platform), page.order().bytes()) };
-        let pageset = memory.slice(1, |_| Some(Pageset::new(slot.first(), sizes)));
-        if let Some([pageset]) = pageset {
-            slot.install(pageset, page.leak());
+        let pageset = memory.slice(1, |_| Some(Pageset::new(page.pfn(), slot.first(), sizes)));
+        let Some([pageset]) = pageset else { return };
+        if slot.install(pageset) {
+            page.leak();
+        } else {
+            // Another CPU was faster. Cannot fail: the page is of this subsystem.
+            let _ = self.free(page);
         }
     }
 
@@ -76,7 +80,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
 
     /// The frame that a CPU's pageset of a zone fills; `None` while it is the boot pageset.
     pub fn pageset_frame(&self, cpu: CpuId, zone: ZoneId) -> Option<Pfn> {
-        self.slot(cpu, zone)?.pageset_frame()
+        Some(self.slot(cpu, zone)?.pageset()?.frame())
     }
 
     /// How many frames of a zone a CPU has parked. A guess while that CPU works.

@@ -2,7 +2,7 @@
 
 use crate::pageset::{BATCH_MAX, Pageset};
 use crate::platform::CpuToken;
-use crate::sync::{AtomicBool, AtomicPtr, LocalWord, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, Ordering};
 use crate::units::{Order, Pfn};
 use crate::zone::{FreeError, Zone, ZoneId, ZoneKind};
 
@@ -18,7 +18,6 @@ pub(super) struct Slot<'m> {
     first: Pfn,
     /// Null: the boot pageset, which has high 0 and batch 1 and so never holds a frame.
     pageset: AtomicPtr<Pageset>,
-    pageset_frame: LocalWord,
     /// Another CPU wants what is parked here.
     pub(super) wanted: AtomicBool,
     pub(super) counters: LocalCounters,
@@ -42,7 +41,6 @@ impl<'m> Slot<'m> {
             id: zone.id(),
             first: Pfn(aligned),
             pageset: AtomicPtr::new(core::ptr::null_mut()),
-            pageset_frame: LocalWord::new(0),
             wanted: AtomicBool::new(false),
             counters: LocalCounters::default(),
         }
@@ -70,15 +68,12 @@ impl<'m> Slot<'m> {
         unsafe { pageset.as_ref() }
     }
 
-    /// The frame that the pageset fills.
-    pub(super) fn pageset_frame(&self) -> Option<Pfn> {
-        self.pageset().map(|_| Pfn(self.pageset_frame.get()))
-    }
-
-    /// Puts a pageset, which fills `frame`, in the place of the boot pageset.
-    pub(super) fn install(&self, pageset: &'m Pageset, frame: Pfn) {
-        self.pageset_frame.set(frame.0);
-        self.pageset.store(core::ptr::from_ref(pageset).cast_mut(), Ordering::Release);
+    /// Puts a pageset in the place of the boot pageset; false when there is another one already.
+    pub(super) fn install(&self, pageset: &'m Pageset) -> bool {
+        let boot = core::ptr::null_mut();
+        let new = core::ptr::from_ref(pageset).cast_mut();
+        // Release pairs with the Acquire in `pageset`. On failure nothing is read.
+        self.pageset.compare_exchange(boot, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// How many frames are parked here.

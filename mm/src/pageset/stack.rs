@@ -9,7 +9,7 @@ use super::PagesetSizes;
 pub const CAPACITY: usize = 960;
 
 const HEADER_BYTES: usize = 256;
-const HEADER_USED: usize = 8 + 4 * 4;
+const HEADER_USED: usize = 2 * 8 + 4 * 4;
 
 /// Frames of one zone, last in first out. One page: what it holds are offsets of 32 bits from
 /// `base`, the first frame of a segment of 2^32 frames; a wider zone has several segments, and
@@ -21,6 +21,8 @@ const HEADER_USED: usize = 8 + 4 * 4;
 #[derive(Debug)]
 pub struct Pageset {
     base: LocalWord,
+    /// The frame that it fills itself.
+    frame: Pfn,
     count: LocalWord32,
     /// Where the next frame goes, below [`CAPACITY`].
     next: LocalWord32,
@@ -38,10 +40,11 @@ const _: () = assert!(size_of::<Pageset>() == crate::units::PAGE_SIZE as usize);
 pub struct OtherSegment;
 
 impl Pageset {
-    /// An empty pageset for the segment that begins at `base`.
-    pub fn new(base: Pfn, sizes: PagesetSizes) -> Pageset {
+    /// An empty pageset, which fills `frame` itself, for the segment that begins at `base`.
+    pub fn new(frame: Pfn, base: Pfn, sizes: PagesetSizes) -> Pageset {
         let pageset = Pageset {
             base: LocalWord::new(base.0),
+            frame,
             count: LocalWord32::new(0),
             next: LocalWord32::new(0),
             limit: LocalWord32::new(0),
@@ -58,6 +61,11 @@ impl Pageset {
     pub fn resize(&self, sizes: PagesetSizes) {
         self.limit.set(sizes.limit());
         self.batch.set(sizes.batch);
+    }
+
+    /// The frame that it fills itself.
+    pub fn frame(&self) -> Pfn {
+        self.frame
     }
 
     /// How many frames it holds.
@@ -150,7 +158,7 @@ mod tests {
     use std::collections::VecDeque;
 
     fn pageset(batch: u32, high: u64) -> Box<Pageset> {
-        Box::new(Pageset::new(Pfn(0x1000), PagesetSizes { batch, high }))
+        Box::new(Pageset::new(Pfn(7), Pfn(0x1000), PagesetSizes { batch, high }))
     }
 
     #[test]
