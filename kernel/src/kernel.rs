@@ -49,7 +49,8 @@ pub fn start(boot: Boot) -> Kernel {
     let mut boot_memory = boot_memory::build(&boot, &firmware, map);
     let platform = boot_memory::map_all(map, &firmware, &mut boot_memory);
     let plan = tables::plan(&options.hash, map, &boot_memory);
-    let early = tables::early(&plan, &mut boot_memory, &platform);
+    // SAFETY: as for the hand-over below.
+    let early = unsafe { tables::early(&plan, &mut boot_memory, &platform) };
 
     // SAFETY: boot memory is the RAM of the memory map less what is in use, all of it in the
     // direct map that is in force from now on.
