@@ -8,9 +8,9 @@ use x86_64::structures::paging::{PageTableFlags, PhysFrame};
 
 use super::builder::{BuildError, Builder};
 use super::direct_map::DirectMap;
-use super::image;
 use super::plan::{self, Abilities, Ready, Summary};
 use super::tables::KernelPageTables;
+use super::{image, tlb};
 use crate::cpuid::CpuFacts;
 use crate::layout::BOOT_DIRECT_MAP_SIZE;
 
@@ -71,6 +71,8 @@ impl NewTables {
         // SAFETY: the tables map the image as it is mapped now, with the rights that its sections
         // need, the stack in it included; the caller vouches for all else.
         unsafe { Cr3::write(root, Cr3Flags::empty()) };
+        // The loader's tables may have had global entries, which the switch leaves in the TLB.
+        tlb::flush_all();
         // SAFETY: `plan` made them, and they are in force: nobody else knows them.
         unsafe { KernelPageTables::new(DirectMap, self.root, self.ready, self.known) }
     }
