@@ -1,0 +1,78 @@
+//! Node maps and zones made by hand.
+
+use nearmem::platform::{CpuToken, PhysMap};
+use nearmem::topology::{HeapRoom, NodeMap, NodeRange, StorageNeeds};
+use nearmem::zone::{Zone, ZoneId, ZoneKind};
+use nearmem::{CpuId, NodeId, PfnRange, PhysAddr, PhysRange};
+
+use crate::memory::Line;
+
+/// The id of a zone.
+pub fn zone_id(node: u16, kind: ZoneKind) -> ZoneId {
+    ZoneId { node: NodeId(node), kind }
+}
+
+/// Builds a map of ranges `(node, first frame, end)` and lends it to `test`.
+pub fn with_map<R>(ranges: &[(u16, u64, u64)], test: impl FnOnce(&NodeMap<'_>) -> R) -> R {
+    let ranges: Vec<NodeRange> = ranges
+        .iter()
+        .map(|&(node, start, end)| NodeRange {
+            frames: PfnRange::new(start, end),
+            node: NodeId(node),
+        })
+        .collect();
+    let nodes = ranges.iter().map(|range| range.node.index() + 1).max().unwrap_or(1);
+    let needs = StorageNeeds { nodes, ranges: ranges.len(), ..StorageNeeds::default() };
+    let mut room = HeapRoom::new(needs);
+    let far = |from, to| if from == to { 10 } else { 20 };
+    test(&NodeMap::from_parts(&ranges, &[], far, room.storage()))
+}
+
+/// RAM for metadata, full of garbage: physical addresses begin at 0.
+pub struct Ram {
+    lines: *mut [Line],
+}
+
+impl Ram {
+    pub fn new(bytes: u64) -> Ram {
+        let lines = vec![Line([0xa5; 64]); bytes.div_ceil(64) as usize].into_boxed_slice();
+        Ram { lines: Box::into_raw(lines) }
+    }
+}
+
+impl Drop for Ram {
+    fn drop(&mut self) {
+        // SAFETY: it came from `Box::into_raw`, and the zones in it are gone: they borrow the
+        // `Ram` or end before it.
+        drop(unsafe { Box::from_raw(self.lines) });
+    }
+}
+
+// SAFETY: all of the memory is valid and contiguous until the `Ram` is dropped.
+unsafe impl PhysMap for Ram {
+    fn phys_to_virt(&self, addr: PhysAddr) -> *mut u8 {
+        self.lines.cast::<u8>().wrapping_add(addr.0 as usize)
+    }
+}
+
+/// A zone in memory of its own, all frames reserved.
+pub fn with_zone<R>(map: &NodeMap<'_>, id: ZoneId, test: impl FnOnce(&Zone<'_>) -> R) -> R {
+    let bytes = Zone::metadata_bytes(map, id);
+    let ram = Ram::new(bytes);
+    // SAFETY: the memory is the zone's alone, and lives longer.
+    let zone = unsafe { Zone::new(map, id, 7, PhysRange::new(0, bytes), &ram) };
+    test(&zone.expect("the memory is as large as was asked for"))
+}
+
+/// The proof that a test needs.
+pub fn token(cpu: u16) -> CpuToken {
+    // SAFETY: each thread of these tests is a CPU of its own, and nothing interrupts it.
+    unsafe { CpuToken::assume(CpuId(cpu)) }
+}
+
+/// Releases all frames of a zone.
+pub fn release_all(zone: &Zone<'_>) {
+    for &range in zone.ranges() {
+        zone.release(&token(0), range).unwrap();
+    }
+}

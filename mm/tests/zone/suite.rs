@@ -1,0 +1,166 @@
+//! What every implementation of `FreeFrames` must do, with the model among them.
+
+use nearmem::zone::{Buddy, FreeError, FreeFrames};
+use nearmem::{Order, Pfn, PfnRange};
+
+use crate::memory::{Structure, with};
+use crate::model::Flags;
+
+pub struct OfBuddy;
+pub struct OfFlags;
+
+impl<'m> Structure<'m> for OfBuddy {
+    type Is = Buddy<'m>;
+}
+
+impl<'m> Structure<'m> for OfFlags {
+    type Is = Flags;
+}
+
+pub fn order(order: u8) -> Order {
+    Order::new(order).unwrap()
+}
+
+/// Frees a whole range as the hand-over does.
+pub fn fill<'m>(structure: &mut impl FreeFrames<'m>, frames: PfnRange) {
+    for frame in frames.start.0..frames.end.0 {
+        structure.put(Pfn(frame), Order::ZERO).unwrap();
+    }
+}
+
+/// Free blocks by order.
+pub fn profile<'m>(structure: &impl FreeFrames<'m>) -> Vec<u64> {
+    Order::all().map(|order| structure.blocks(order)).collect()
+}
+
+fn nothing_is_free_at_first<F: for<'m> Structure<'m>>() {
+    let frames = PfnRange::new(0x103, 0x1903);
+    with::<F, _>(frames, |structure| {
+        assert_eq!(structure.free(), 0);
+        assert!(Order::all().all(|order| structure.take(order).is_none()));
+        assert!((0..0x2000).all(|frame| !structure.is_free(Pfn(frame))));
+    });
+}
+
+// FR-58: two blocks of the top order stay two.
+fn the_top_order_does_not_merge<F: for<'m> Structure<'m>>() {
+    let frames = PfnRange::new(2048, 4096);
+    with::<F, _>(frames, |structure| {
+        fill(structure, frames);
+        assert_eq!(structure.blocks(Order::MAX), 2);
+        let taken: Vec<Pfn> = std::iter::from_fn(|| structure.take(Order::ZERO)).collect();
+        assert_eq!(taken, (2048..4096).map(Pfn).collect::<Vec<_>>());
+        assert_eq!(structure.free(), 0);
+        for &frame in taken.iter().rev() {
+            structure.put(frame, Order::ZERO).unwrap();
+        }
+        assert_eq!(profile(structure), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
+    });
+}
+
+fn a_split_keeps_the_lower_half<F: for<'m> Structure<'m>>() {
+    let frames = PfnRange::new(1024, 2048);
+    with::<F, _>(frames, |structure| {
+        fill(structure, frames);
+        assert_eq!(structure.take(order(3)), Some(Pfn(1024)));
+        assert_eq!(profile(structure), [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0]);
+        assert_eq!(structure.take(order(0)), Some(Pfn(1032)));
+        assert_eq!(structure.take(order(9)), Some(Pfn(1536)));
+        assert_eq!(structure.take(order(10)), None);
+        assert_eq!(structure.free(), 1024 - 8 - 1 - 512);
+    });
+}
+
+fn a_range_may_begin_and_end_anywhere<F: for<'m> Structure<'m>>() {
+    let frames = PfnRange::new(1023, 2050);
+    with::<F, _>(frames, |structure| {
+        fill(structure, frames);
+        assert_eq!(profile(structure), [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(structure.take(Order::MAX), Some(Pfn(1024)));
+        assert_eq!(structure.take(Order::ZERO), Some(Pfn(1023)));
+        assert_eq!(structure.take(order(1)), Some(Pfn(2048)));
+        assert_eq!(structure.free(), 0);
+    });
+}
+
+fn frames_of_high_addresses_are_exact<F: for<'m> Structure<'m>>() {
+    // Just below 2^52 bytes: frame numbers need 40 bits.
+    let frames = PfnRange::new((1 << 40) - 1500, 1 << 40);
+    with::<F, _>(frames, |structure| {
+        fill(structure, frames);
+        assert_eq!(structure.take(Order::MAX), Some(Pfn((1 << 40) - 1024)));
+        assert_eq!(
+            structure.put(Pfn(1 << 40), Order::ZERO),
+            Err(FreeError::OutOfRange { pfn: Pfn(1 << 40) })
+        );
+        assert_eq!(
+            structure.put(Pfn(u64::MAX), Order::ZERO),
+            Err(FreeError::OutOfRange { pfn: Pfn(u64::MAX) })
+        );
+    });
+}
+
+// FR-59, FR-65: every misuse is named and changes nothing.
+fn misuse_is_named_and_changes_nothing<F: for<'m> Structure<'m>>() {
+    let frames = PfnRange::new(1000, 3000);
+    with::<F, _>(frames, |structure| {
+        fill(structure, frames);
+        let block = structure.take(order(3)).unwrap();
+        assert_eq!(block, Pfn(1000));
+        structure.put(Pfn(1004), order(1)).unwrap();
+        let before = profile(structure);
+        for (pfn, at, error) in [
+            (0, 0, FreeError::OutOfRange { pfn: Pfn(0) }),
+            (999, 0, FreeError::OutOfRange { pfn: Pfn(999) }),
+            (3000, 0, FreeError::OutOfRange { pfn: Pfn(3000) }),
+            // It begins inside and ends outside.
+            (2560, 9, FreeError::OutOfRange { pfn: Pfn(3000) }),
+            (1001, 1, FreeError::Misaligned { pfn: Pfn(1001), order: order(1) }),
+            // Double free at order 3 of a half-freed block: the free part is deeper down.
+            (1000, 3, FreeError::AlreadyFree { pfn: Pfn(1004) }),
+            (1004, 1, FreeError::AlreadyFree { pfn: Pfn(1004) }),
+            (1005, 0, FreeError::AlreadyFree { pfn: Pfn(1005) }),
+            // A small part of a large free block.
+            (2047, 0, FreeError::AlreadyFree { pfn: Pfn(2047) }),
+            (1024, 9, FreeError::AlreadyFree { pfn: Pfn(1024) }),
+        ] {
+            assert_eq!(structure.put(Pfn(pfn), order(at)), Err(error), "{pfn} order {at}");
+            assert_eq!(profile(structure), before);
+        }
+        structure.put(Pfn(1000), order(2)).unwrap();
+        structure.put(Pfn(1006), order(1)).unwrap();
+        assert_eq!(structure.free(), 2000);
+    });
+}
+
+fn a_range_of_one_frame_works<F: for<'m> Structure<'m>>() {
+    let frames = PfnRange::new(77, 78);
+    with::<F, _>(frames, |structure| {
+        structure.put(Pfn(77), Order::ZERO).unwrap();
+        assert!(structure.is_free(Pfn(77)));
+        assert_eq!(structure.take(order(1)), None);
+        assert_eq!(structure.take(Order::ZERO), Some(Pfn(77)));
+        assert_eq!(structure.take(Order::ZERO), None);
+    });
+}
+
+macro_rules! suite {
+    ($($test:ident),* $(,)?) => {
+        mod buddy {
+            $(#[test] fn $test() { super::$test::<super::OfBuddy>() })*
+        }
+        mod model {
+            $(#[test] #[cfg_attr(miri, ignore = "too slow")] fn $test() { super::$test::<super::OfFlags>() })*
+        }
+    };
+}
+
+suite!(
+    nothing_is_free_at_first,
+    the_top_order_does_not_merge,
+    a_split_keeps_the_lower_half,
+    a_range_may_begin_and_end_anywhere,
+    frames_of_high_addresses_are_exact,
+    misuse_is_named_and_changes_nothing,
+    a_range_of_one_frame_works,
+);
