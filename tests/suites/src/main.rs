@@ -10,6 +10,7 @@ extern crate alloc;
 mod allocator;
 mod boot;
 mod exhaustion;
+mod hash;
 mod heap;
 mod nodes;
 mod page_tables;
