@@ -1,5 +1,7 @@
 //! The first seed: boots with hashdist=0 and hashdist=1, side by side.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
 use serde::Serialize;
 
@@ -46,11 +48,18 @@ impl Comparison {
     /// Puts two boots side by side.
     ///
     /// # Errors
-    /// They report no node, or not the same nodes.
+    /// They report no node or no table, or not the same ones.
     pub fn new(hashdist0: Placement, hashdist1: Placement) -> Result<Comparison> {
         let ids = |boot: &Placement| boot.nodes.iter().map(|node| node.id).collect::<Vec<_>>();
         if ids(&hashdist0).is_empty() || ids(&hashdist0) != ids(&hashdist1) {
             bail!("the two boots report other nodes than each other, or none");
+        }
+        let sizes = |boot: &Placement| {
+            let tables = boot.tables.iter().map(|table| (table.name.clone(), table.bytes));
+            tables.collect::<BTreeSet<_>>()
+        };
+        if sizes(&hashdist0).is_empty() || sizes(&hashdist0) != sizes(&hashdist1) {
+            bail!("the two boots report other hash tables than each other, or none");
         }
         let expected_delta_kb = expect::delta_kb(&hashdist0, &hashdist1);
         let mut comparison = Comparison {
@@ -174,5 +183,10 @@ mod tests {
         let mut other = boot([0, 0], [0, 0], true);
         other.nodes.pop();
         assert!(Comparison::new(boot([0, 0], [0, 0], true), other).is_err());
+        let mut other = boot([0, 0], [0, 0], true);
+        other.tables[0].bytes /= 2;
+        assert!(Comparison::new(boot([0, 0], [0, 0], true), other.clone()).is_err());
+        other.tables.clear();
+        assert!(Comparison::new(other.clone(), other).is_err());
     }
 }
