@@ -1,4 +1,5 @@
 //! Many single frames of one node at once.
+#![forbid(unsafe_code)]
 
 use crate::ids::NodeId;
 use crate::platform::Platform;

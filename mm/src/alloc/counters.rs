@@ -1,4 +1,5 @@
 //! The NUMA counters (reference: zones-and-zonelists, section 7).
+#![forbid(unsafe_code)]
 
 use core::ops::AddAssign;
 

@@ -1,4 +1,5 @@
 //! A CPU's own block: what the order-0 path touches, on the CPU's node.
+#![forbid(unsafe_code)]
 
 use crate::ids::{CpuId, NodeId};
 use crate::sync::{AtomicBool, Ordering};

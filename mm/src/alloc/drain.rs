@@ -1,4 +1,5 @@
 //! Parked frames back to their zones, on this CPU and on others.
+#![forbid(unsafe_code)]
 
 use crate::ids::CpuId;
 use crate::platform::Platform;

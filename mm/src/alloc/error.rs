@@ -1,4 +1,5 @@
 //! Why there is no block.
+#![forbid(unsafe_code)]
 
 use core::fmt;
 

@@ -1,4 +1,5 @@
 //! Blocks back to where they came from.
+#![forbid(unsafe_code)]
 
 use crate::platform::Platform;
 use crate::zone::FreeError;

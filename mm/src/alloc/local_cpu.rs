@@ -1,4 +1,5 @@
 //! The proof of "this CPU, interrupts off", with the CPU's own block.
+#![forbid(unsafe_code)]
 
 use crate::ids::{CpuId, NodeId};
 use crate::platform::{CpuToken, Platform};

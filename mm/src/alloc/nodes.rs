@@ -1,4 +1,5 @@
 //! The table of nodes: fallback order, and which zones a node has.
+#![forbid(unsafe_code)]
 
 use crate::ids::NodeId;
 

@@ -1,4 +1,5 @@
 //! What can be chosen at the hand-over.
+#![forbid(unsafe_code)]
 
 /// Where the pagesets live (`pageset=`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

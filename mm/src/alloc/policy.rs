@@ -1,4 +1,5 @@
 //! On which nodes a request looks.
+#![forbid(unsafe_code)]
 
 use core::cell::Cell;
 

@@ -1,4 +1,5 @@
 //! What a caller asks for.
+#![forbid(unsafe_code)]
 
 use crate::units::Order;
 use crate::zone::ZoneKind;

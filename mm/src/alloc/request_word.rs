@@ -6,6 +6,7 @@
 //!
 //! What is asked for is said by flags ([`want`]) that are set before the word is posted.
 //! `tests/loom.rs` runs these functions in models.
+#![forbid(unsafe_code)]
 
 use crate::sync::{AtomicBool, AtomicU32, Ordering, relax};
 

@@ -1,4 +1,5 @@
 //! The memory subsystem of one machine, and what can be read of it.
+#![forbid(unsafe_code)]
 
 use crate::ids::{CpuId, NodeId};
 use crate::platform::{CpuToken, Platform};

@@ -70,10 +70,10 @@ fn the_raw_door_says_what_is_wrong_and_changes_nothing() {
     let before = unused(&mm);
     let refused = |pfn, order, error| assert_eq!(raw(&mm, pfn, order).unwrap_err(), error);
 
-    let end = Pfn(44 * MIB >> 12);
+    let end = Pfn((44 * MIB) >> 12);
     refused(end, order(0), FreeError::OutOfRange { pfn: end });
     refused(Pfn(u64::MAX), order(0), FreeError::OutOfRange { pfn: Pfn(u64::MAX) });
-    let hole = Pfn(34 * MIB >> 12);
+    let hole = Pfn((34 * MIB) >> 12);
     refused(hole, order(0), FreeError::Hole { pfn: hole });
     refused(Pfn(0), order(0), FreeError::Reserved { pfn: Pfn(0) });
     let table = mm.zone_metadata().next().unwrap().1.start.pfn();
