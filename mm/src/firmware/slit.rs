@@ -110,3 +110,7 @@ impl<'a> Slit<'a> {
         diagonal.is_none() && remote.is_none()
     }
 }
+
+#[cfg(test)]
+#[path = "slit_tests.rs"]
+mod tests;
