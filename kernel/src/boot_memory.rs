@@ -50,11 +50,15 @@ pub fn map_all(
 ) -> X86Platform {
     let memory = map.ranges().iter().map(|range| range.frames.bytes());
     let ranges = memory.chain(tables.places.into_iter().filter(|range| !range.is_empty()));
+    let cpu = cpuid::this_cpu();
+    if !cpu.no_execute {
+        println!("warning: this CPU cannot forbid execution: data can be executed");
+    }
     let page = BootRequest { bytes: PAGE_SIZE, align: PAGE_SIZE, node: None, strict: false };
     let frames = || boot_memory.alloc(page).ok().map(|block| block.range.start);
     // SAFETY: the doors' page tables are in force; boot memory gives each frame once, the lowest
     // first: above 4 GiB only when there is none below, which `build` refuses.
-    let new = unsafe { paging::build(&cpuid::this_cpu(), ranges, frames) };
+    let new = unsafe { paging::build(&cpu, ranges, frames) };
     let new = new.unwrap_or_else(|error| panic!("page tables: {error:?}"));
     let Summary { direct_map, image, table_frames, .. } = new.summary();
     println!(

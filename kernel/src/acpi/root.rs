@@ -1,12 +1,12 @@
-//! From the RSDP to the addresses of all tables, through `acpi`'s own structures. Lengths and
-//! addresses are checked before that crate sees them: it trusts both.
+//! From the RSDP to the addresses of all tables. The RSDP is `acpi`'s; its length is checked before
+//! that crate sees it, since it trusts it.
 
 use core::mem::size_of;
 
 use acpi::rsdp::Rsdp;
-use acpi::sdt::{SdtHeader, Signature};
 use nearmem::PhysAddr;
 use nearmem::finding::{Finding, Findings, Kind, Place};
+use nearmem::firmware::{Header, Table};
 
 use super::window::Window;
 
@@ -21,7 +21,7 @@ pub struct Root {
 
 /// Length of an RSDP of revision 2 (ACPI 6.5, table 5.3).
 const RSDP_BYTES: u64 = size_of::<Rsdp>() as u64;
-const HEADER_BYTES: u64 = size_of::<SdtHeader>() as u64;
+const HEADER_BYTES: u64 = Header::LENGTH as u64;
 /// EBDA segment word, and the BIOS area (ACPI 6.5, 5.2.5.1).
 const EBDA_SEGMENT: PhysAddr = PhysAddr(0x40e);
 const BIOS_AREA: (PhysAddr, u64) = (PhysAddr(0xe0000), 0x20000);
@@ -61,12 +61,18 @@ pub fn read(
         findings.add(Finding::at(Place::table("RSDP"), Kind::RsdpAbsent));
         return None;
     };
-    let root = root_of(window, rsdp);
+    let root = root_of(window, rsdp, findings);
     if let Err((name, address)) = root {
         let kind = Kind::RootTableInvalid { address: address.0 };
         findings.add(Finding::at(Place::table(name), kind));
     }
     root.ok()
+}
+
+/// Copies an RSDP to where it can be patched; `None` when that is no memory.
+pub fn copy_rsdp(window: &mut Window<'_>, from: PhysAddr, to: PhysAddr) -> Option<PhysAddr> {
+    let bytes = window.bytes(from, RSDP_BYTES)?;
+    (from == to || window.patch(to, bytes)).then_some(to)
 }
 
 fn valid_rsdp(window: &Window<'_>, at: PhysAddr) -> Option<&'static Rsdp> {
@@ -82,24 +88,21 @@ fn valid_rsdp(window: &Window<'_>, at: PhysAddr) -> Option<&'static Rsdp> {
 }
 
 /// The XSDT from revision 2 on, when there is one; the RSDT otherwise, as Linux does.
-fn root_of(window: &Window<'_>, rsdp: &Rsdp) -> Result<Root, (&'static str, PhysAddr)> {
+fn root_of(
+    window: &Window<'_>,
+    rsdp: &Rsdp,
+    findings: &mut dyn Findings,
+) -> Result<Root, (&'static str, PhysAddr)> {
     let xsdt = if rsdp.revision() > 1 { rsdp.xsdt_address() } else { 0 };
-    let (name, signature, at, entry_bytes) = match xsdt {
-        0 => ("RSDT", Signature::RSDT, u64::from(rsdp.rsdt_address()), 4),
-        xsdt => ("XSDT", Signature::XSDT, xsdt, 8),
+    let (name, at, entry_bytes) = match xsdt {
+        0 => ("RSDT", u64::from(rsdp.rsdt_address()), 4),
+        xsdt => ("XSDT", xsdt, 8),
     };
     let at = PhysAddr(at);
-    let invalid = (name, at);
-    let bytes = table(window, at).ok_or(invalid)?;
-    // SAFETY: `table` gave at least a header; packed, plain numbers.
-    let header: &'static SdtHeader = unsafe { &*bytes.as_ptr().cast() };
-    // The checksum runs over the length that the header claims.
-    if header.length as usize != bytes.len() {
-        return Err(invalid);
-    }
-    // A wrong checksum of a root table is an error, since its pointers are followed.
-    header.validate(signature).map_err(|_| invalid)?;
-    let entries = bytes.get(HEADER_BYTES as usize..).unwrap_or_default();
+    // As in Linux a wrong checksum is a finding and no more: every pointer is checked anyway.
+    let bytes = table(window, at).and_then(|bytes| Table::parse(bytes, name, findings));
+    let bytes = bytes.ok_or((name, at))?.bytes;
+    let entries = bytes.get(Header::LENGTH..).unwrap_or_default();
     Ok(Root { address: at, entries, entry_bytes })
 }
 
