@@ -48,8 +48,15 @@ impl<'a> Window<'a> {
     }
 
     /// Overwrites bytes, for the test option `acpi_patch=`. False when they are out of reach, or in
-    /// read-only memory.
+    /// read-only memory other than the BIOS area, of which a copy is patched.
     pub fn patch(&mut self, at: PhysAddr, bytes: &[u8]) -> bool {
+        if BIOS.contains(at) && self.bios.is_none() {
+            self.bios = self.bytes(BIOS.start, BIOS.len()).map(|area| {
+                let copy = MutexGuard::leak(BIOS_COPY.lock());
+                copy.copy_from_slice(area);
+                copy.as_mut_ptr()
+            });
+        }
         let Some(pointer) = self.pointer(at, bytes.len() as u64) else { return false };
         // SAFETY: as in `bytes`; the exclusive borrow keeps this window from reading meanwhile,
         // and slices given out before are used no longer: patches come before the tables are read.
@@ -60,9 +67,13 @@ impl<'a> Window<'a> {
     fn pointer(&self, at: PhysAddr, len: u64) -> Option<*mut u8> {
         let end = at.0.checked_add(len).filter(|&end| end <= REACH)?;
         let within = |range: PhysRange| range.start <= at && PhysAddr(end) <= range.end;
-        match self.bios.filter(|_| within(BIOS)) {
-            Some(copy) => Some(copy.wrapping_add((at.0 - BIOS.start.0) as usize)),
-            None => (at.0 != 0 && self.regions().any(within)).then(|| direct_map(at)),
+        if at.0 == 0 || !self.regions().any(within) {
+            return None;
+        }
+        match self.bios {
+            // The offset is in the copy, which is as large as the area.
+            Some(copy) if within(BIOS) => Some(copy.wrapping_add((at.0 - BIOS.start.0) as usize)),
+            _ => Some(direct_map(at)),
         }
     }
 
