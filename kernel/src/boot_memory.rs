@@ -43,11 +43,7 @@ pub fn build(boot: &Boot, tables: &Tables, map: &NodeMap<'_>) -> MemBlock<'stati
 
 /// Builds the kernel's own page tables in boot memory, all memory of the map in the direct map, and
 /// switches to them. From here on only memory of the map and the firmware's tables can be read.
-pub fn map_all(
-    map: &NodeMap<'_>,
-    tables: &Tables,
-    boot_memory: &mut MemBlock<'_>,
-) -> X86Platform {
+pub fn map_all(map: &NodeMap<'_>, tables: &Tables, boot_memory: &mut MemBlock<'_>) -> X86Platform {
     let memory = map.ranges().iter().map(|range| range.frames.bytes());
     let ranges = memory.chain(tables.places.into_iter().filter(|range| !range.is_empty()));
     let cpu = cpuid::this_cpu();

@@ -166,4 +166,3 @@ fn informative_zone(kernel: &Kernel, zone: &Zone<'_>) -> Value {
         "pcp_batch": sizes.map(|sizes| sizes.batch),
     })
 }
-

@@ -18,8 +18,7 @@ struct Kept {
     complaints: [Option<Complaint<'static>>; ROOM],
 }
 
-static KEPT: Mutex<Kept> =
-    Mutex::new(Kept { findings: [None; ROOM], complaints: [None; ROOM] });
+static KEPT: Mutex<Kept> = Mutex::new(Kept { findings: [None; ROOM], complaints: [None; ROOM] });
 
 fn keep<T>(slots: &mut [Option<T>], value: T) {
     if let Some(slot) = slots.iter_mut().find(|slot| slot.is_none()) {

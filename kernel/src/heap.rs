@@ -66,9 +66,8 @@ impl Arenas {
         let needed = layout.size().saturating_add(layout.align()).saturating_add(64) as u64;
         let needed = Order::for_bytes(needed).ok_or(none)?;
         let wanted = Order::new(FIRST.get() + self.used as u8).unwrap_or(Order::MAX).max(needed);
-        let block = memory
-            .alloc(&Request::new(wanted))
-            .or_else(|_| memory.alloc(&Request::new(needed)))?;
+        let block =
+            memory.alloc(&Request::new(wanted)).or_else(|_| memory.alloc(&Request::new(needed)))?;
         let bytes = block.order().bytes() as usize;
         let start: Pfn = block.leak();
         let pointer = direct_map(start.addr());

@@ -7,8 +7,8 @@ use nearmem::report::collect::node_memory;
 use nearmem::report::figures::kb;
 use serde_json::{Map, Value, json};
 
-use crate::tables::Table;
 use crate::Kernel;
+use crate::tables::Table;
 
 /// One table for programs.
 pub fn table(table: &Table) -> Value {

@@ -31,9 +31,9 @@ pub fn read(boot: &Boot, acpi_patch: Option<&str>, findings: &mut dyn Findings) 
     // SAFETY: both doors enter with the first 4 GiB in the direct map, and nothing else looks at
     // firmware tables.
     let mut window = unsafe { Window::new(boot) };
-    let mut rsdp = root::rsdp(&window, boot.info.rsdp_addr.into_option());
+    let rsdp = root::rsdp(&window, boot.info.rsdp_addr.into_option());
     if let Some(patches) = acpi_patch {
-        rsdp = apply(&mut window, rsdp, patches);
+        apply(&mut window, rsdp, patches);
     }
     let Some(root) = root::read(&window, rsdp, findings) else { return Tables::default() };
     if let Some(at) = rsdp {
@@ -115,13 +115,8 @@ fn extent(window: &Window<'_>, at: PhysAddr) -> PhysRange {
     PhysRange { start: at, end: at + bytes }
 }
 
-/// Where a patched RSDP is put: the firmware's own lies in memory that cannot be written. Nothing
-/// else uses this frame yet.
-const PATCHED_RSDP: PhysAddr = PhysAddr(0x1000);
-
-/// Does what the test option says, and says so. Gives the address of the RSDP.
-fn apply(window: &mut Window<'_>, rsdp: Option<PhysAddr>, patches: &str) -> Option<PhysAddr> {
-    let mut rsdp = rsdp;
+/// Does what the test option says, and says so.
+fn apply(window: &mut Window<'_>, rsdp: Option<PhysAddr>, patches: &str) {
     for patch in patch::parse(patches) {
         let patch = match patch {
             Ok(patch) => patch,
@@ -130,9 +125,6 @@ fn apply(window: &mut Window<'_>, rsdp: Option<PhysAddr>, patches: &str) -> Opti
                 continue;
             }
         };
-        if patch.table == "RSDP" {
-            rsdp = rsdp.and_then(|at| root::copy_rsdp(window, at, PATCHED_RSDP)).or(rsdp);
-        }
         let mut room = [0; patch::MAX_BYTES];
         let table = if patch.table == "RSDP" { rsdp } else { locate(window, rsdp, patch.table) };
         let done = match (table, patch.bytes(&mut room)) {
@@ -144,7 +136,6 @@ fn apply(window: &mut Window<'_>, rsdp: Option<PhysAddr>, patches: &str) -> Opti
         let outcome = if done { "done" } else { "not done: no such table, bytes or place" };
         println!("acpi_patch: {} at {:#x}: {outcome}", patch.table, patch.offset);
     }
-    rsdp
 }
 
 fn locate(window: &Window<'_>, rsdp: Option<PhysAddr>, name: &str) -> Option<PhysAddr> {

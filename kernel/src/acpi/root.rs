@@ -69,12 +69,6 @@ pub fn read(
     root.ok()
 }
 
-/// Copies an RSDP to where it can be patched; `None` when that is no memory.
-pub fn copy_rsdp(window: &mut Window<'_>, from: PhysAddr, to: PhysAddr) -> Option<PhysAddr> {
-    let bytes = window.bytes(from, RSDP_BYTES)?;
-    (from == to || window.patch(to, bytes)).then_some(to)
-}
-
 fn valid_rsdp(window: &Window<'_>, at: PhysAddr) -> Option<&'static Rsdp> {
     let bytes = window.bytes(at, RSDP_BYTES)?;
     // SAFETY: packed (alignment 1), plain numbers, and as many bytes as the structure has.
