@@ -29,6 +29,9 @@ pub(super) struct HashdistArgs {
     /// Memory of all nodes together [default: 3407488K for each node]
     #[arg(long, value_name = "SIZE")]
     mem: Option<String>,
+    /// More words for the kernel's command line, as "dhash_entries=65536"
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    append: Vec<String>,
     #[command(flatten)]
     options: QemuOptions,
 }
@@ -41,7 +44,8 @@ pub(super) fn run(command: &SeedCommand) -> Result<ExitCode> {
 
 fn run_hashdist(args: &HashdistArgs) -> Result<ExitCode> {
     let memory = args.mem.as_deref().map(size::parse).transpose()?;
-    let machine = hashdist::machine(args.nodes, memory)?;
+    let mut machine = hashdist::machine(args.nodes, memory)?;
+    args.append.iter().for_each(|words| machine.add_append(words));
     let tools = setup::ensure()?;
     let elf = build::kernel(&tools.toolchain)?;
     let comparison = match hashdist::compare(&args.options.request(&tools.qemu, &elf, &machine))? {

@@ -1,10 +1,10 @@
 //! Where hash tables must lie, by arithmetic from their sizes alone.
 //!
-//! With hashdist=0 the early tables lie whole on node 0, where boot memory is taken; each late
-//! table up to 4 MiB lies whole on the node whose turn it is. With hashdist=1 only tables that
-//! are early all the same stay there, and all others are dealt to the nodes by vmalloc: in runs
-//! of pages, or in 2 MiB blocks when each node's share is at least one block. What vmalloc needs
-//! beside, page tables and records, comes from node 0, the boot CPU's.
+//! With hashdist=0 the early tables lie whole where boot memory is taken, on node 0 unless it is
+//! too small; each late table up to 4 MiB lies whole on the node whose turn it is. With hashdist=1
+//! only tables that are early all the same stay there, and all others are dealt to the nodes by
+//! vmalloc: in runs of pages, or in 2 MiB blocks when each node's share is at least one block.
+//! What vmalloc needs beside, page tables and records, comes from node 0, the boot CPU's.
 
 use super::page_tables::Areas;
 use super::placement::{HashTable, NodeMemory, Placement};
@@ -16,6 +16,10 @@ const PAGE: u64 = 4096;
 const LINEAR: u64 = 4 << 20;
 /// The policy leaves out nodes with less present memory, in kB.
 const LEAST_KB: u64 = 16 << 10;
+
+/// Present memory below 16 MiB in kB: 4096 frames less the first, and those from 0x9f000 to 1 MiB.
+/// Boot memory starts above it.
+const LOW_KB: u64 = 3998 * 4;
 
 /// What one boot must show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +56,17 @@ fn interleaved(nodes: &[NodeMemory]) -> Vec<usize> {
     largest.into_iter().collect()
 }
 
+/// The place of the node that boot memory is taken from: the first that reaches above 16 MiB, the
+/// nodes being laid end to end.
+fn boot_node(nodes: &[NodeMemory]) -> usize {
+    let mut sum: u64 = 0;
+    let above = nodes.iter().position(|node| {
+        sum = sum.saturating_add(node.mem_total_kb);
+        sum > LOW_KB
+    });
+    above.unwrap_or(0)
+}
+
 /// What a boot must show whose tables have these sizes; `hashdist` is its option.
 ///
 /// Only names, sizes and earliness of the tables are looked at, and how much memory the nodes
@@ -66,8 +81,8 @@ pub fn expect(boot: &Placement, hashdist: bool) -> Expected {
         let mut counts = vec![0; online];
         match share(table, hashdist, online, &mut cursor, &mut areas) {
             Share::Boot(pages) => {
-                if let Some(first) = counts.first_mut() {
-                    *first = pages;
+                if let Some(count) = counts.get_mut(boot_node(&boot.nodes)) {
+                    *count = pages;
                 }
             }
             Share::Dealt(dealt) => {
@@ -81,7 +96,7 @@ pub fn expect(boot: &Placement, hashdist: bool) -> Expected {
 
 /// Where a table's pages are from.
 enum Share {
-    /// Boot memory: all on node 0.
+    /// Boot memory: all on one node.
     Boot(u64),
     /// The policy: one count for each node that it goes round.
     Dealt(Vec<u64>),
@@ -191,6 +206,18 @@ mod tests {
         let expected = expect(&placement(&[1 << 20; 4], &tables), true);
         assert_eq!(expected.tables, [[8, 0, 0, 0], [1, 1, 1, 1]]);
         assert_eq!(expected.kb_by_node(4), [32 + 4 + 12, 4, 4, 4]);
+    }
+
+    #[test]
+    fn boot_memory_is_above_16_mib() {
+        let early = [("t", 4096, true)];
+        let node_of = |node_kb: &[u64]| {
+            let tables = expect(&placement(node_kb, &early), false).tables;
+            tables[0].iter().position(|&pages| pages == 1)
+        };
+        assert_eq!(node_of(&[16384 - 392, 16384]), Some(1));
+        assert_eq!(node_of(&[16384 - 388, 16384]), Some(0));
+        assert_eq!(node_of(&[4096, 4096, 1 << 20]), Some(2));
     }
 
     #[test]

@@ -8,6 +8,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use super::hashdist::Comparison;
 use super::placement::{HashTable, Placement};
 
+/// With more nodes than this a table's pages are given as a range instead of node by node.
+const MANY: usize = 16;
+
 /// Both boots side by side, and what to look at, as text of many lines.
 pub fn text(comparison: &Comparison) -> String {
     let mut out = String::new();
@@ -23,17 +26,18 @@ pub fn text(comparison: &Comparison) -> String {
     out + &sentence(comparison)
 }
 
-fn table(header: &[&str]) -> Table {
+/// A table without lines whose columns of numbers, from the second to this one, stand to the right.
+fn table(header: &[&str], last_number: usize) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header);
-    for column in table.column_iter_mut().skip(1) {
+    for column in table.column_iter_mut().take(last_number + 1).skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
 }
 
 fn nodes(comparison: &Comparison) -> Table {
-    let mut table = table(&["Row", "before", "after", "change", "expected"]);
+    let mut table = table(&["Row", "before", "after", "change", "expected"], 4);
     let boots = comparison.hashdist0.nodes.iter().zip(&comparison.hashdist1.nodes);
     for (place, (before, after)) in boots.enumerate() {
         let row = |name: &str| format!("Node {} {name}:", before.id);
@@ -51,7 +55,7 @@ fn nodes(comparison: &Comparison) -> Table {
 }
 
 fn tables(comparison: &Comparison) -> Table {
-    let mut table = table(&["Table", "bytes", "before", "after"]);
+    let mut table = table(&["Table", "bytes", "before", "after"], 1);
     let after: BTreeMap<&str, &HashTable> =
         comparison.hashdist1.tables.iter().map(|table| (table.name.as_str(), table)).collect();
     for before in &comparison.hashdist0.tables {
@@ -78,6 +82,10 @@ fn lies(table: &HashTable, boot: &Placement) -> String {
         (_, [first, rest @ ..]) if rest.iter().all(|pages| pages == first) => {
             format!("{kind}, {first} on each node")
         }
+        _ if pages.len() > MANY => {
+            let (least, most) = (pages.iter().min(), pages.iter().max());
+            format!("{kind}, {} to {} on each", least.unwrap_or(&0), most.unwrap_or(&0))
+        }
         _ => {
             let pages: Vec<String> = pages.iter().map(u64::to_string).collect();
             format!("{kind}, {}", pages.join("/"))
@@ -94,17 +102,16 @@ fn sentence(comparison: &Comparison) -> String {
             signed(off)
         ),
     };
-    let early: u64 = comparison
-        .hashdist0
-        .tables
-        .iter()
-        .filter(|table| table.early)
-        .map(|table| table.bytes)
-        .sum();
+    let stayed = |name: &str| {
+        comparison.hashdist1.tables.iter().any(|table| table.name == name && table.early)
+    };
+    let moved = comparison.hashdist0.tables.iter().filter(|t| t.early && !stayed(&t.name));
+    let bytes: u64 = moved.map(|table| table.bytes).sum();
     format!(
-        "Node 0 has {found} kB less used with hashdist=1, {verdict}: before, the {} kB of early \
-         tables lay on node 0 alone, and now every node holds its share.\n",
-        early / 1024
+        "Node 0 has {found} kB less used with hashdist=1, {verdict}: before, tables of {} kB that \
+         are taken before the page allocator exists lay on node 0 alone; now every node holds its \
+         share.\n",
+        bytes / 1024
     )
 }
 
