@@ -39,6 +39,28 @@ pub struct BootUsage {
 }
 
 /// The boot allocator.
+///
+/// ```
+/// use nearmem::memblock::{BootRequest, MemBlock, Storage};
+/// use nearmem::topology::{HeapRoom, NodeMap, NodeRange, StorageNeeds};
+/// use nearmem::{NodeId, PfnRange, PhysRange};
+///
+/// // A machine of one node, with 64 MiB.
+/// let ram = [NodeRange { frames: PfnRange::new(1, 0x4000), node: NodeId(0) }];
+/// let mut room = HeapRoom::new(StorageNeeds { nodes: 1, ranges: 1, ..StorageNeeds::default() });
+/// let map = NodeMap::from_parts(&ram, &[], |_, _| 10, room.storage());
+///
+/// let mut memory = [NodeRange::NONE; 1];
+/// let mut reserved = [PhysRange::default(); 16];
+/// let storage = Storage { memory: &mut memory, reserved: &mut reserved };
+/// let mut boot_memory = MemBlock::new(&map, storage);
+/// // The kernel's image is at 16 MiB.
+/// boot_memory.reserve(PhysRange::new(0x100_0000, 0x120_0000))?;
+/// let table = BootRequest { bytes: 5000, align: 4096, node: Some(NodeId(0)), strict: true };
+/// let block = boot_memory.alloc(table)?;
+/// assert_eq!(block.range, PhysRange::new(0x120_0000, 0x120_0000 + 5000));
+/// # Ok::<(), nearmem::memblock::BootAllocError>(())
+/// ```
 pub struct MemBlock<'m> {
     memory: &'m mut [NodeRange],
     ranges: usize,
