@@ -122,13 +122,18 @@ fn spread_tables_lie_as_run_arithmetic_says(kernel: &Kernel) {
     }
 }
 
+/// Where a table's first byte is.
+fn physical(info: &TableInfo) -> PhysAddr {
+    let leaf = leaf(info.address).expect("a table is mapped");
+    PhysAddr(leaf.to.0 + (info.address.0 - leaf.at.0))
+}
+
 fn linear_tables_lie_whole_on_one_node(kernel: &Kernel) {
     let linear = kernel.tables.iter().filter(|table| table.info().placement == Placement::Linear);
     for table in linear {
         let nodes: Vec<NodeId> = table.pages_by_node().map(|(node, _)| node).collect();
         let info = table.info();
-        let found = leaf(info.address).expect("a table is mapped");
-        let at = PhysAddr(found.to.0 + (info.address.0 - found.at.0));
+        let at = physical(info);
         assert_eq!(nodes, [kernel.map.node_of(at.pfn()).expect("memory")], "{info}");
         let last = PhysAddr(at.0 + info.bytes - 1);
         assert_eq!(kernel.map.node_of(last.pfn()), Some(nodes[0]), "{info}");
@@ -143,6 +148,7 @@ fn early_tables_lie_at_the_bottom_of_boot_memory(kernel: &Kernel) {
     for table in kernel.tables.iter().filter(|table| table.info().early) {
         let nodes: Vec<NodeId> = table.pages_by_node().map(|(node, _)| node).collect();
         assert_eq!(nodes, [bottom], "{}", table.info());
+        assert!(physical(table.info()) >= floor, "{} is below 16 MiB", table.info());
     }
 }
 
