@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn words_are_split_at_white_space_outside_quotes() {
-        let all: Vec<_> = words("  quiet a=1 b=\"x y\"\tc= d=e=f").map(|w| (w.name, w.value)).collect();
+        let all: Vec<_> =
+            words("  quiet a=1 b=\"x y\"\tc= d=e=f").map(|w| (w.name, w.value)).collect();
         assert_eq!(
             all,
             [
