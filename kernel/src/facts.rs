@@ -88,14 +88,8 @@ fn zones_of(kernel: &Kernel, node: NodeId) -> impl Iterator<Item = &'static Zone
 
 fn exact_node(kernel: &Kernel, node: NodeId) -> Value {
     let map = kernel.map;
-    let mut cpus: Vec<(u32, usize)> = map
-        .cpus()
-        .iter()
-        .enumerate()
-        .filter(|(_, cpu)| cpu.node == node)
-        .map(|(id, cpu)| (cpu.apic.0, id))
-        .collect();
-    cpus.sort_unstable();
+    let mut cpus: Vec<u16> = map.cpus_of(node).map(|cpu| cpu.0).collect();
+    cpus.sort_by_key(|&cpu| map.cpus()[usize::from(cpu)].apic);
     let memory = map.node_ranges(node).map(PfnRange::bytes);
     let zones: Map<_, _> = zones_of(kernel, node)
         .map(|zone| {
@@ -108,7 +102,7 @@ fn exact_node(kernel: &Kernel, node: NodeId) -> Value {
     json!({
         "id": node.0,
         "pxm": map.pxm(node).map(|pxm| pxm.0),
-        "cpus": cpus.iter().map(|&(_, id)| id).collect::<Vec<_>>(),
+        "cpus": cpus,
         "memory": memory.map(|range| [range.start.0, range.end.0]).collect::<Vec<_>>(),
         "zones": zones,
     })
@@ -132,7 +126,7 @@ fn informative(kernel: &Kernel) -> Value {
 }
 
 fn informative_node(kernel: &Kernel, node: NodeId) -> Value {
-    let cpus = kernel.map.cpus().iter().filter(|cpu| cpu.node == node).count();
+    let cpus = kernel.map.cpus_of(node).count();
     let figures = collect::node_memory(kernel.memory, node);
     let zones: Map<_, _> = zones_of(kernel, node)
         .map(|zone| (zone.id().kind.to_string(), informative_zone(kernel, zone)))

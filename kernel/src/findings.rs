@@ -4,7 +4,7 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use nearmem::finding::{Finding, Findings, Merge};
+use nearmem::finding::{FakePart, Finding, Findings, Merge};
 use nearmem::options::Complaint;
 use nearmem_x86_64::println;
 use serde_json::{Value, json};
@@ -38,6 +38,10 @@ impl Findings for Report {
 
     fn merged(&mut self, merge: Merge) {
         println!("{merge}");
+    }
+
+    fn faked(&mut self, part: FakePart) {
+        println!("{part}");
     }
 }
 

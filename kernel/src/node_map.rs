@@ -37,7 +37,7 @@ static STATIC: Mutex<Static> = Mutex::new(Static {
 });
 
 /// Builds the map and logs what it is made of, as Linux does. To be called once.
-pub fn build(boot: &Boot, tables: &Tables, numa: NumaOption) -> &'static NodeMap<'static> {
+pub fn build(boot: &Boot, tables: &Tables, numa: NumaOption<'_>) -> &'static NodeMap<'static> {
     let Static { room, regions, usable, cpus, map } = MutexGuard::leak(STATIC.lock());
     let memory = memory_map(boot, regions, usable);
     let cpu = cpuid::this_cpu();

@@ -28,6 +28,10 @@ pub trait Findings {
     /// Two ranges of one node have become one, the holes between them included: no defect, but
     /// Linux logs it. Nothing unless overridden.
     fn merged(&mut self, _merge: Merge) {}
+
+    /// A part of a node has become a fake node, or a part of one: no defect, but Linux logs it.
+    /// Nothing unless overridden.
+    fn faked(&mut self, _part: FakePart) {}
 }
 
 impl<F: FnMut(Finding)> Findings for F {
@@ -149,6 +153,24 @@ impl fmt::Display for Merge {
     }
 }
 
+/// Addresses that were given to a fake node. Prints as Linux's log line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FakePart {
+    /// Whose they are.
+    pub node: NodeId,
+    /// The addresses, holes included.
+    pub range: PhysRange,
+}
+
+impl fmt::Display for FakePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FakePart { node, range } = self;
+        let (start, last) = (range.start.0, range.end.0.saturating_sub(1));
+        let mib = range.len() >> 20;
+        write!(f, "Faking node {node} at [mem {start:#018x}-{last:#018x}] ({mib}MB)")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,5 +202,11 @@ mod tests {
             "NUMA: Node 0 [mem 0x00000000-0x0009ffff] + [mem 0x00100000-0x1fffffff] -> \
              [mem 0x00000000-0x1fffffff]"
         );
+    }
+    #[test]
+    fn a_part_of_a_fake_node_is_linux_log_line() {
+        let part = FakePart { node: NodeId(3), range: PhysRange::new(0x60000000, 0x7ffe0000) };
+        let line = "Faking node 3 at [mem 0x0000000060000000-0x000000007ffdffff] (511MB)";
+        assert_eq!(part.to_string(), line);
     }
 }

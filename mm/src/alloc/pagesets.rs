@@ -63,9 +63,8 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     }
 
     fn sizes_of(&self, zone: &Zone<'_>) -> PagesetSizes {
-        let cpus = self.map.cpus();
-        let own = cpus.iter().filter(|cpu| cpu.node == zone.id().node).count();
-        let sharing = if own == 0 { cpus.len() } else { own };
+        let own = self.map.cpus_of(zone.id().node).count();
+        let sharing = if own == 0 { self.map.cpus().len() } else { own };
         PagesetSizes::of_zone(zone.managed(), zone.watermarks().low, sharing as u64)
     }
 

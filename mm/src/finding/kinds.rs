@@ -217,6 +217,30 @@ kinds! {
     NodeDistancesFull { nodes: u32 } = Warning "node-distances-full"
         "there is no room for the distances of {nodes} nodes: they are 10 and 20";
 
+    // Fake nodes.
+
+    /// Not even the least size for each fake node.
+    FakeTooSmall { nodes: u32 } = Warning "fake-too-small"
+        "there is not enough memory for {nodes} fake nodes of 32 MiB: no node is split";
+    /// A node that gives fewer parts than were asked for.
+    FakeTooFewParts { node: NodeId, parts: u32, wanted: u32 } = Warning "fake-too-few-parts"
+        "node {node} gives only {parts} of {wanted} fake nodes: no node is split";
+    /// More parts than there is room for.
+    FakeTooManyParts { limit: u32 } = Warning "fake-too-many-parts"
+        "there is room for {limit} parts of nodes and more would be needed: no node is split";
+    /// More fake nodes than node ids.
+    FakeTooManyNodes { wanted: u32, limit: u32 } = Warning "fake-too-many-nodes"
+        "{wanted} fake nodes are wanted: there are {limit} node numbers, so many it is";
+    /// A size below the least.
+    FakeSizeRaised { bytes: u64, least: u64 } = Warning "fake-size-raised"
+        "fake nodes of {bytes} bytes are wanted: they get {least}, the least that is possible";
+    /// A distance of a fake node to itself.
+    FakeBadDiagonal { node: NodeId, distance: u8 } = Warning "fake-bad-diagonal"
+        "the distance of fake node {node} to itself is given as {distance}: it is 10";
+    /// More distances than pairs of fake nodes.
+    FakeDistancesLeftOver { given: u32, used: u32 } = Warning "fake-distances-left-over"
+        "{given} distances are given for fake nodes: the first {used} are used";
+
     // CPUs.
 
     /// More CPUs than there is room for.

@@ -4,6 +4,7 @@
 //! instead; the default is used then. Nothing on a command line stops a boot.
 #![forbid(unsafe_code)]
 
+mod numa;
 mod words;
 
 use core::fmt;
@@ -22,7 +23,7 @@ pub struct Options<'a> {
     /// `pageset=`, `min_free_kbytes=`, `watermark_scale_factor=`.
     pub alloc: alloc::Options,
     /// `numa=`.
-    pub numa: NumaOption,
+    pub numa: NumaOption<'a>,
     /// `acpi_patch=`: bytes of firmware tables to overwrite before they are read (a test option).
     pub acpi_patch: Option<&'a str>,
     /// `test=`: the in-kernel tests to run.
@@ -116,13 +117,7 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
             let factor = factor.ok_or(Wrong::Value("1 to 3000, in 1/10000 of a zone"))?;
             options.alloc.watermark_scale_factor = Some(factor as u32);
         }
-        "numa" => {
-            options.numa = match value {
-                "off" => NumaOption::Off,
-                "noacpi" => NumaOption::NoAcpi,
-                _ => return Err(Wrong::Value("off or noacpi")),
-            }
-        }
+        "numa" => options.numa = numa::parse(value).map_err(Wrong::Value)?,
         "acpi_patch" => options.acpi_patch = text()?,
         "test" => options.test = text()?,
         _ => return Err(Wrong::Name),
@@ -162,7 +157,7 @@ mod tests {
             [
                 "command line: hashdist=x: expected 0 or 1; the default is used",
                 "command line: pageset: expected local or zone; the default is used",
-                "command line: numa=maybe: expected off or noacpi; the default is used",
+                "command line: numa=maybe: expected off, noacpi or fake=; the default is used",
             ]
         );
         assert_eq!(parse("hashdist=x", &mut |_| ()).hash.hashdist, None);

@@ -3,8 +3,8 @@
 use core::fmt::{Result, Write};
 
 use super::figures::{NodeMemory, mib};
-use crate::ids::{NodeId, NodeSet};
-use crate::topology::{Cpu, NodeMap};
+use crate::ids::{CpuId, NodeId, NodeSet};
+use crate::topology::NodeMap;
 
 /// Writes the machine: online nodes, their CPUs and memory, and the distances between them.
 ///
@@ -14,21 +14,21 @@ pub fn write(
     map: &NodeMap<'_>,
     memory: impl Fn(NodeId) -> NodeMemory,
 ) -> Result {
-    nodes(out, map.online(), map.cpus(), &memory)?;
+    nodes(out, map.online(), |node| map.cpus_of(node), &memory)?;
     distances(out, map.online(), &|from, to| map.distance(from, to))
 }
 
-fn nodes(
+fn nodes<C: Iterator<Item = CpuId>>(
     out: &mut dyn Write,
     online: &NodeSet,
-    cpus: &[Cpu],
+    cpus: impl Fn(NodeId) -> C,
     memory: &dyn Fn(NodeId) -> NodeMemory,
 ) -> Result {
     writeln!(out, "available: {} nodes ({online})", online.len())?;
     for node in online.iter() {
         write!(out, "node {node} cpus:")?;
-        for (id, _) in cpus.iter().enumerate().filter(|(_, cpu)| cpu.node == node) {
-            write!(out, " {id}")?;
+        for cpu in cpus(node) {
+            write!(out, " {cpu}")?;
         }
         let figures = memory(node);
         writeln!(out)?;
@@ -63,20 +63,20 @@ pub fn distances(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::ApicId;
     use std::string::String;
 
-    fn cpu(node: u16) -> Cpu {
-        Cpu { apic: ApicId(0), node: NodeId(node) }
-    }
-
-    fn print(online: &NodeSet, cpus: &[Cpu], memory: &[(u64, u64)]) -> String {
+    /// `cpus` has the nodes of each CPU.
+    fn print(online: &NodeSet, cpus: &[&[u16]], memory: &[(u64, u64)]) -> String {
         let mut out = String::new();
         let figures = |node: NodeId| {
             let (managed, free) = memory[node.index()];
             NodeMemory { present: managed, managed, free }
         };
-        nodes(&mut out, online, cpus, &figures).unwrap();
+        let of = |node: NodeId| {
+            let here = move |(_, nodes): &(CpuId, &&[u16])| nodes.contains(&node.0);
+            (0..).map(CpuId).zip(cpus).filter(here).map(|(cpu, _)| cpu)
+        };
+        nodes(&mut out, online, of, &figures).unwrap();
         let far = |from, to| if from == to { 10 } else { 20 };
         distances(&mut out, online, &far).unwrap();
         out
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn two_nodes_print_as_numactl_2_0_16_does() {
         let online = [0, 1].map(NodeId).into_iter().collect();
-        let cpus = [cpu(0), cpu(1), cpu(0), cpu(1)];
+        let cpus = [&[0][..], &[1], &[0], &[1]];
         // One frame short of 488 MB is 487 MB.
         let text = print(&online, &cpus, &[(488 * 256 - 1, 455 * 256), (503 * 256, 491 * 256 + 9)]);
         assert_eq!(
@@ -107,9 +107,16 @@ mod tests {
     #[test]
     fn a_cpuless_node_has_an_empty_list_and_gaps_between_ids_show() {
         let online = [0, 1, 3].map(NodeId).into_iter().collect();
-        let text = print(&online, &[cpu(0)], &[(0, 0), (256, 0), (0, 0), (512, 256)]);
+        let text = print(&online, &[&[0]], &[(0, 0), (256, 0), (0, 0), (512, 256)]);
         assert!(text.starts_with("available: 3 nodes (0-1,3)\nnode 0 cpus: 0\n"), "{text}");
         assert!(text.contains("node 3 cpus:\nnode 3 size: 2 MB\nnode 3 free: 1 MB\n"), "{text}");
+    }
+
+    #[test]
+    fn a_cpu_on_two_nodes_is_in_both_lists() {
+        let online = [0, 1].map(NodeId).into_iter().collect();
+        let text = print(&online, &[&[0, 1], &[0, 1]], &[(256, 0), (256, 0)]);
+        assert!(text.contains("node 0 cpus: 0 1\n") && text.contains("node 1 cpus: 0 1\n"), "{text}");
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Building a node map: the steps, and what remains when the SRAT cannot be used.
 
 use super::cpus::{self, Nodes};
-use super::domains::Domain;
+use super::draft::Draft;
+use super::fake::Parts;
 use super::fill::Fill;
-use super::records::{Block, CpuRecord};
+use super::memory_map::MemoryMap;
+use super::records::Block;
 use super::walk::{self, Affinity};
-use super::{Inputs, NodeMap, NodeRange, NumaOption, Source, Storage};
-use super::{cleanup, cover, distances, notes};
+use super::{Cpu, Inputs, NodeMap, NodeRange, NumaOption, Source, Storage};
+use super::{cleanup, cover, distances, emulate, notes};
 use crate::finding::{Finding, Findings, Kind, Place};
 use crate::firmware::srat::{SIGNATURE, Srat};
 use crate::ids::{NodeId, NodeSet};
@@ -19,76 +21,102 @@ impl<'m> NodeMap<'m> {
         storage: Storage<'m>,
         findings: &mut dyn Findings,
     ) -> NodeMap<'m> {
-        let Storage { ranges, cpus, distances, domains, records, blocks } = storage;
-        let rest = Rest { ranges, cpus, distances };
-        match inputs.numa {
-            NumaOption::On => {}
-            NumaOption::Off => return one_node(inputs, Source::Off, &[], &mut [], rest, findings),
-            NumaOption::NoAcpi => {
-                return one_node(inputs, Source::None, &[], &mut [], rest, findings);
-            }
+        let Storage { ranges, cpus, distances: rows, domains, records, blocks, .. } = storage;
+        let fake_room = emulate::Room { nodes: storage.fake_nodes, blocks: storage.fake_blocks };
+        let srat_room = walk::Room { domains, records, blocks };
+        let rest = Rest { ranges: Fill::new(ranges), cpus };
+        let mut draft = physical(inputs, srat_room, rest, findings);
+        let by_srat = draft.source == Source::Srat;
+        if let NumaOption::Fake(fake) = &inputs.numa {
+            emulate::split(fake, inputs.memory, &mut draft, fake_room, findings);
         }
-        let Some(srat) = inputs.srat.and_then(|bytes| Srat::parse(bytes, findings)) else {
-            findings.add(Finding::at(Place::table(SIGNATURE), Kind::SratAbsent));
-            return one_node(inputs, Source::None, &[], &mut [], rest, findings);
+        let physical = match by_srat {
+            true => distances::BySlit::read(inputs.slit, draft.domains, findings),
+            false => distances::BySlit::NONE,
         };
-        let room = walk::Room { domains, records, blocks };
-        let affinity = walk::read(&srat, inputs.max_apic_id, room, findings);
-        let Affinity { sound, domains, records, blocks, initiators } = affinity;
-        let dealt = match sound {
-            true => deal(inputs, blocks, rest.ranges, findings),
-            false => Err(Refused { uncovered: 0 }),
-        };
-        let dealt = match dealt {
-            Ok(dealt) => dealt,
-            Err(Refused { uncovered }) => {
-                findings.add(Finding::at(Place::table(SIGNATURE), Kind::SratRejected));
-                let map = one_node(inputs, Source::None, domains, records, rest, findings);
-                return NodeMap { uncovered, ..map };
+        let distances = match &inputs.numa {
+            NumaOption::Fake(fake) if draft.source == Source::Fake => {
+                distances::of_parts(&physical, &draft.parts, fake.distances, rows, findings)
             }
+            _ => distances::of_nodes(&physical, draft.possible.len(), rows, findings),
         };
-
-        let ranges: &[NodeRange] = rest.ranges.get(..dealt.ranges).unwrap_or_default();
-        let blocks: &[Block] = blocks.get(..dealt.blocks).unwrap_or_default();
-        let with_memory: NodeSet = ranges.iter().map(|range| range.node).collect();
-        let nodes = Nodes { records, with_memory: &with_memory, initiators: &initiators };
-        let cpus = cpus::assign(inputs, &nodes, rest.cpus, findings);
-        let with_cpus: NodeSet = match inputs.cpus {
-            [] => records.iter().map(|record| record.node).collect(),
-            _ => cpus.iter().map(|cpu| cpu.node).collect(),
-        };
-        let up = with_memory.iter().chain(with_cpus.iter()).chain(initiators.iter());
-        let map = NodeMap {
-            source: Source::Srat,
-            possible: (0..domains.len() as u16).map(NodeId).collect(),
-            online: up.collect(),
-            with_memory,
-            with_cpus,
-            initiators,
-            ranges,
-            cpus,
-            distances: distances::from_slit(inputs.slit, domains, rest.distances, findings),
-            domains,
-            records,
-            blocks,
-            uncovered: dealt.uncovered,
-        };
-        notes::describe(&map, findings);
+        let map = draft.finish(distances);
+        if by_srat {
+            notes::describe(&map, findings);
+        }
         map
     }
 }
 
-/// The storage that is left when the SRAT has been read.
+/// Storage that is for every map.
 struct Rest<'m> {
-    ranges: &'m mut [NodeRange],
-    cpus: &'m mut [super::Cpu],
-    distances: &'m mut [u8],
+    ranges: Fill<'m, NodeRange>,
+    cpus: &'m mut [Cpu],
 }
 
-/// How memory was dealt out: how many blocks and ranges there are, and what no node got.
+/// The map by the SRAT, or what remains without it; no distances yet, nothing is split.
+fn physical<'m>(
+    inputs: &Inputs<'_>,
+    room: walk::Room<'m>,
+    mut rest: Rest<'m>,
+    findings: &mut dyn Findings,
+) -> Draft<'m> {
+    match inputs.numa {
+        NumaOption::On | NumaOption::Fake(_) => {}
+        NumaOption::Off => return one_node(inputs, Source::Off, rest, findings),
+        NumaOption::NoAcpi => return one_node(inputs, Source::None, rest, findings),
+    }
+    let Some(srat) = inputs.srat.and_then(|bytes| Srat::parse(bytes, findings)) else {
+        findings.add(Finding::at(Place::table(SIGNATURE), Kind::SratAbsent));
+        return one_node(inputs, Source::None, rest, findings);
+    };
+    let affinity = walk::read(&srat, inputs.max_apic_id, room, findings);
+    let Affinity { sound, domains, records, blocks, initiators } = affinity;
+    let dealt = match sound {
+        true => deal(inputs.memory, blocks, &mut rest.ranges, findings),
+        false => Err(Refused { uncovered: 0 }),
+    };
+    let dealt = match dealt {
+        Ok(dealt) => dealt,
+        Err(Refused { uncovered }) => {
+            findings.add(Finding::at(Place::table(SIGNATURE), Kind::SratRejected));
+            let draft = one_node(inputs, Source::None, rest, findings);
+            records.iter_mut().for_each(|record| record.node = NodeId(0));
+            let with_cpus = match records {
+                [] => draft.with_cpus,
+                _ => NodeSet::of(NodeId(0)),
+            };
+            return Draft { domains, records, with_cpus, uncovered, ..draft };
+        }
+    };
+    let with_memory: NodeSet = rest.ranges.as_slice().iter().map(|range| range.node).collect();
+    let nodes = Nodes { records, with_memory: &with_memory, initiators: &initiators };
+    let cpus = cpus::assign(inputs, &nodes, rest.cpus, findings);
+    let with_cpus: NodeSet = match inputs.cpus {
+        [] => records.iter().map(|record| record.node).collect(),
+        _ => cpus.iter().map(|cpu| cpu.node).collect(),
+    };
+    let up = with_memory.iter().chain(with_cpus.iter()).chain(initiators.iter());
+    Draft {
+        source: Source::Srat,
+        possible: (0..domains.len() as u16).map(NodeId).collect(),
+        online: up.collect(),
+        with_memory,
+        with_cpus,
+        initiators,
+        ranges: rest.ranges,
+        cpus,
+        domains,
+        records,
+        blocks: blocks.get_mut(..dealt.blocks).unwrap_or_default(),
+        parts: Parts::default(),
+        uncovered: dealt.uncovered,
+    }
+}
+
+/// How memory was dealt out: how many blocks there are, and how many bytes no node got.
 struct Dealt {
     blocks: usize,
-    ranges: usize,
     uncovered: u64,
 }
 
@@ -99,61 +127,53 @@ struct Refused {
 
 /// Deals memory out by the SRAT's blocks.
 fn deal(
-    inputs: &Inputs<'_>,
+    memory: &MemoryMap<'_>,
     blocks: &mut [Block],
-    room: &mut [NodeRange],
+    ranges: &mut Fill<'_, NodeRange>,
     findings: &mut dyn Findings,
 ) -> Result<Dealt, Refused> {
-    let memory = inputs.memory;
     let kept = cleanup::clip(blocks, memory, findings);
     let blocks = blocks.get_mut(..kept).unwrap_or_default();
     if !cleanup::sort_and_check(blocks, findings) {
         return Err(Refused { uncovered: 0 });
     }
     let joined = cleanup::join(blocks, memory, findings);
-    let mut ranges = Fill::new(room);
     let blocks = blocks.get(..joined).unwrap_or_default();
-    let coverage = cover::cover(memory, blocks, &mut ranges);
+    let coverage = cover::cover(memory, blocks, ranges);
     let uncovered = coverage.uncovered;
     if !coverage.accept(memory, findings) {
         return Err(Refused { uncovered });
     }
     coverage.report_lost(ranges.room(), findings);
-    Ok(Dealt { blocks: joined, ranges: ranges.len(), uncovered })
+    Ok(Dealt { blocks: joined, uncovered })
 }
 
-/// Node 0 has all memory and all CPUs. `domains` and `records` are what was read of an SRAT.
+/// Node 0 has all memory and all CPUs.
 fn one_node<'m>(
     inputs: &Inputs<'_>,
     source: Source,
-    domains: &'m [Domain],
-    records: &'m mut [CpuRecord],
-    rest: Rest<'m>,
+    mut rest: Rest<'m>,
     findings: &mut dyn Findings,
-) -> NodeMap<'m> {
-    let mut ranges = Fill::new(rest.ranges);
-    let coverage = cover::all_to_node_0(inputs.memory, &mut ranges);
-    coverage.report_lost(ranges.room(), findings);
-    let ranges = ranges.finish();
-    for record in records.iter_mut() {
-        record.node = NodeId(0);
-    }
+) -> Draft<'m> {
+    rest.ranges.clear();
+    let coverage = cover::all_to_node_0(inputs.memory, &mut rest.ranges);
+    coverage.report_lost(rest.ranges.room(), findings);
     let cpus = cpus::all_on_node_0(inputs, rest.cpus, findings);
     let node_0 = NodeSet::of(NodeId(0));
     let has = |any: bool| if any { node_0 } else { NodeSet::EMPTY };
-    NodeMap {
+    Draft {
         source,
         possible: node_0,
         online: node_0,
-        with_memory: has(!ranges.is_empty()),
-        with_cpus: has(!cpus.is_empty() || !records.is_empty()),
+        with_memory: has(rest.ranges.len() > 0),
+        with_cpus: has(!cpus.is_empty()),
         initiators: NodeSet::EMPTY,
-        ranges,
+        ranges: rest.ranges,
         cpus,
-        distances: distances::fill(rest.distances, 1, distances::default),
-        domains,
-        records,
-        blocks: &[],
+        domains: &[],
+        records: &mut [],
+        blocks: &mut [],
+        parts: Parts::default(),
         uncovered: 0,
     }
 }

@@ -1,5 +1,6 @@
 //! A node map made by hand, without firmware tables.
 
+use super::fake::Parts;
 use super::storage::Storage;
 use super::{Cpu, NodeMap, NodeRange, Source, distances};
 use crate::ids::{MAX_NODES, NodeId, NodeSet};
@@ -65,6 +66,7 @@ impl<'m> NodeMap<'m> {
             domains: &[],
             records: &[],
             blocks: &[],
+            parts: Parts::default(),
             uncovered: 0,
         }
     }

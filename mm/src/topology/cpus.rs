@@ -22,7 +22,7 @@ pub fn assign<'m>(
     nodes: &Nodes<'_>,
     room: &'m mut [Cpu],
     findings: &mut dyn Findings,
-) -> &'m [Cpu] {
+) -> &'m mut [Cpu] {
     let cpus = present(inputs, room, findings);
     let listed = cpus.iter().filter_map(|cpu| nodes.record(cpu.apic)).map(|record| record.node);
     let others = nodes.with_memory.iter().chain(nodes.initiators.iter());
@@ -48,7 +48,7 @@ pub fn all_on_node_0<'m>(
     inputs: &Inputs<'_>,
     room: &'m mut [Cpu],
     findings: &mut dyn Findings,
-) -> &'m [Cpu] {
+) -> &'m mut [Cpu] {
     present(inputs, room, findings)
 }
 

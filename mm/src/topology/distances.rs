@@ -1,6 +1,7 @@
 //! Distances between nodes: a SLIT, which has them by domain, in; one byte a pair of nodes out.
 
 use super::domains::{self, Domain};
+use super::fake::{FakeDistances, Parts};
 use crate::finding::{Finding, Findings, Kind, Place};
 use crate::firmware::slit::{SIGNATURE, Slit, UNREACHABLE};
 use crate::ids::{NodeId, ProximityDomain};
@@ -31,12 +32,12 @@ pub fn default(from: NodeId, to: NodeId) -> u8 {
     if from == to { LOCAL } else { REMOTE }
 }
 
-/// Fills a table for `nodes` nodes. Without room for it the table stays empty, which means 10 and
-/// 20.
+/// Fills a table for `nodes` nodes, row by row. Without room for it the table stays empty, which
+/// means 10 and 20.
 pub fn fill<'m>(
     room: &'m mut [u8],
     nodes: usize,
-    distance: impl Fn(NodeId, NodeId) -> u8,
+    mut distance: impl FnMut(NodeId, NodeId) -> u8,
 ) -> Distances<'m> {
     let Some(rows) = nodes.checked_mul(nodes).and_then(|bytes| room.get_mut(..bytes)) else {
         return Distances { nodes: 0, rows: &[] };
@@ -49,28 +50,84 @@ pub fn fill<'m>(
     Distances { nodes, rows }
 }
 
-/// The distances of a SLIT, by node; 10 and 20 without one, and for domains that it does not have.
-pub fn from_slit<'m>(
-    slit: Option<&[u8]>,
-    domains: &[Domain],
+/// Distances of the nodes that the SRAT names.
+pub struct BySlit<'a> {
+    slit: Option<Slit<'a>>,
+    domains: &'a [Domain],
+}
+
+impl<'a> BySlit<'a> {
+    /// Nothing is known: 10 and 20.
+    pub const NONE: BySlit<'a> = BySlit { slit: None, domains: &[] };
+
+    /// Reads a SLIT and says what is noteworthy about it.
+    pub fn read(
+        slit: Option<&'a [u8]>,
+        domains: &'a [Domain],
+        findings: &mut dyn Findings,
+    ) -> BySlit<'a> {
+        if slit.is_none() {
+            findings.add(Finding::at(Place::table(SIGNATURE), Kind::SlitAbsent));
+        }
+        let slit = slit.and_then(|bytes| Slit::parse(bytes, findings));
+        if let Some(slit) = &slit {
+            describe(slit, domains, findings);
+        }
+        BySlit { slit, domains }
+    }
+
+    /// From one node to another; 10 and 20 without a SLIT, and for domains that it does not have.
+    fn get(&self, from: NodeId, to: NodeId) -> u8 {
+        let pxm = |node: NodeId| self.domains.get(node.index()).map(|domain| domain.pxm);
+        let slit = self.slit.as_ref();
+        let known = slit.zip(pxm(from).zip(pxm(to)));
+        let known = known.and_then(|(slit, (from, to))| slit.distance(from, to));
+        known.unwrap_or_else(|| default(from, to))
+    }
+}
+
+/// The table of `nodes` nodes.
+pub fn of_nodes<'m>(
+    physical: &BySlit<'_>,
+    nodes: usize,
     room: &'m mut [u8],
     findings: &mut dyn Findings,
 ) -> Distances<'m> {
-    let nodes = domains.len();
+    check_room(room, nodes, findings);
+    fill(room, nodes, |from, to| physical.get(from, to))
+}
+
+/// The table of fake nodes: what is given, then the distances of the nodes that they are parts
+/// of. Two parts of one node are 10 apart, as in Linux.
+pub fn of_parts<'m>(
+    physical: &BySlit<'_>,
+    parts: &Parts<'_>,
+    given: FakeDistances<'_>,
+    room: &'m mut [u8],
+    findings: &mut dyn Findings,
+) -> Distances<'m> {
+    let nodes = parts.of.len();
+    check_room(room, nodes, findings);
+    let (count, pairs) = (given.iter().count(), nodes * nodes);
+    if count > pairs {
+        let kind = Kind::FakeDistancesLeftOver { given: count as u32, used: pairs as u32 };
+        findings.add(Finding::new(kind));
+    }
+    let mut given = given.iter();
+    fill(room, nodes, |from, to| match given.next() {
+        Some(distance) if from == to && distance != LOCAL => {
+            findings.add(Finding::new(Kind::FakeBadDiagonal { node: from, distance }));
+            LOCAL
+        }
+        Some(distance) => distance,
+        None => physical.get(parts.whole(from), parts.whole(to)),
+    })
+}
+
+fn check_room(room: &[u8], nodes: usize, findings: &mut dyn Findings) {
     if room.len() < nodes * nodes {
         findings.add(Finding::new(Kind::NodeDistancesFull { nodes: nodes as u32 }));
     }
-    let Some(bytes) = slit else {
-        findings.add(Finding::at(Place::table(SIGNATURE), Kind::SlitAbsent));
-        return fill(room, nodes, default);
-    };
-    let Some(slit) = Slit::parse(bytes, findings) else { return fill(room, nodes, default) };
-    describe(&slit, domains, findings);
-    let pxm = |node: NodeId| domains.get(node.index()).map(|domain| domain.pxm);
-    fill(room, nodes, |from, to| {
-        let known = pxm(from).zip(pxm(to)).and_then(|(from, to)| slit.distance(from, to));
-        known.unwrap_or_else(|| default(from, to))
-    })
 }
 
 /// Says what is noteworthy about a valid SLIT. Of pairs, the first of each sort is named.

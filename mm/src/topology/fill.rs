@@ -25,6 +25,16 @@ impl<'m, T> Fill<'m, T> {
         self.slots.get_mut(self.count.checked_sub(1)?)
     }
 
+    /// Takes all out.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// All of them.
+    pub fn as_slice(&self) -> &[T] {
+        self.slots.get(..self.count).unwrap_or_default()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.count

@@ -1,11 +1,12 @@
 //! What a node map is made of.
 
+use super::fake::FakeNodes;
 use super::memory_map::MemoryMap;
 use crate::ids::ApicId;
 
 /// `numa=`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum NumaOption {
+pub enum NumaOption<'a> {
     /// Not given: the SRAT counts.
     #[default]
     On,
@@ -13,6 +14,8 @@ pub enum NumaOption {
     Off,
     /// `numa=noacpi`: as if there were no SRAT.
     NoAcpi,
+    /// `numa=fake=`: the SRAT counts, and then nodes are split.
+    Fake(FakeNodes<'a>),
 }
 
 /// Where a present CPU goes that no SRAT record names: its vendor's code decides (reference:
@@ -50,7 +53,7 @@ pub struct Inputs<'a> {
     /// mode. An x2APIC record above it is ignored and names no domain.
     pub max_apic_id: u32,
     /// `numa=`.
-    pub numa: NumaOption,
+    pub numa: NumaOption<'a>,
 }
 
 impl<'a> Inputs<'a> {

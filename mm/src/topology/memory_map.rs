@@ -100,6 +100,21 @@ impl<'m> MemoryMap<'m> {
         let first = self.usable.partition_point(|usable| usable.end.addr() <= range.start);
         self.usable.get(first).is_some_and(|usable| usable.bytes().overlaps(range))
     }
+
+    /// The lowest end with which `within` has `frames` usable frames, counted from its start;
+    /// `None` when it has fewer.
+    pub fn reach(&self, within: PfnRange, frames: u64) -> Option<Pfn> {
+        let first = self.usable.partition_point(|usable| usable.end <= within.start);
+        let parts = self.usable.iter().skip(first).map(|usable| usable.intersect(within));
+        let mut left = frames;
+        for part in parts.take_while(|part| !part.is_empty()) {
+            if part.len() >= left {
+                return Some(Pfn(part.start.0 + left));
+            }
+            left -= part.len();
+        }
+        None
+    }
 }
 
 /// Usable regions, sorted by start, overlapping and touching ones as one.

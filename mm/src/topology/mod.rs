@@ -5,6 +5,7 @@
 //! memory map -> MemoryMap \
 //! SRAT -> domains, CPU records, blocks -> clean-up -> coverage -> NodeRange
 //! CPUs  -> node of each / SLIT -> distances
+//! numa=fake -> the same memory, CPUs and distances on parts of nodes
 //! ```
 //!
 //! The rules are Linux's (reference: numa-discovery). Whatever is wrong with the input becomes a
@@ -18,6 +19,9 @@ mod cover;
 mod cpus;
 mod distances;
 mod domains;
+mod draft;
+mod emulate;
+mod fake;
 mod fill;
 mod inputs;
 mod memory_map;
@@ -30,6 +34,7 @@ use crate::ids::{ApicId, CpuId, NodeId, NodeSet, ProximityDomain};
 use crate::units::{Pfn, PfnRange, PhysAddr};
 
 pub use domains::Domain;
+pub use fake::{FakeDistances, FakeNodes, Split};
 pub use inputs::{Inputs, NumaOption, UnlistedCpus};
 pub use memory_map::{MapOptions, MemoryMap, Region, RegionKind};
 pub use records::{Block, CpuRecord};
@@ -56,7 +61,8 @@ impl NodeRange {
 pub struct Cpu {
     /// Its local APIC.
     pub apic: ApicId,
-    /// Its node, which may have no memory.
+    /// Its node, which may have no memory; the first part of it when nodes are split by
+    /// `numa=fake`.
     pub node: NodeId,
 }
 
@@ -104,6 +110,7 @@ pub struct NodeMap<'m> {
     domains: &'m [Domain],
     records: &'m [CpuRecord],
     blocks: &'m [Block],
+    parts: fake::Parts<'m>,
     uncovered: u64,
 }
 
@@ -138,7 +145,7 @@ impl<'m> NodeMap<'m> {
         &self.initiators
     }
 
-    /// The domain of a node; `None` without an SRAT.
+    /// The domain of a node; `None` without an SRAT and for fake nodes.
     pub fn pxm(&self, node: NodeId) -> Option<ProximityDomain> {
         match self.source {
             Source::Srat => self.domains.get(node.index()).map(|domain| domain.pxm),
@@ -169,7 +176,7 @@ impl<'m> NodeMap<'m> {
         range.frames.contains(pfn).then_some(range.node)
     }
 
-    /// Whose address this is by the SRAT's ranges, memory or not: a hole between two ranges of
+    /// Whose address this is by [`NodeMap::blocks`], memory or not: a hole between two ranges of
     /// one node is that node's. `None` between nodes, outside, and without an SRAT.
     pub fn node_of_address(&self, address: PhysAddr) -> Option<NodeId> {
         let after = self.blocks.partition_point(|block| block.range.start <= address);
@@ -178,7 +185,8 @@ impl<'m> NodeMap<'m> {
     }
 
     /// The SRAT's ranges after the clean-up, ascending and disjoint: those of one node joined over
-    /// holes, cut at the end of memory. Empty without an SRAT.
+    /// holes, cut at the end of memory. With fake nodes those that they were cut into. Empty without
+    /// an SRAT.
     pub fn blocks(&self) -> &'m [Block] {
         self.blocks
     }
@@ -191,6 +199,20 @@ impl<'m> NodeMap<'m> {
     /// The node of a CPU; node 0 for one that is not present.
     pub fn node_of_cpu(&self, cpu: CpuId) -> NodeId {
         self.cpus.get(cpu.index()).map(|cpu| cpu.node).unwrap_or_default()
+    }
+
+    /// The CPUs of a node, ascending. CPUs of a node that is split are on every part of it.
+    pub fn cpus_of(&self, node: NodeId) -> impl Iterator<Item = CpuId> + '_ {
+        let (whole, online) = (self.parts.whole(node), self.online.contains(node));
+        let here = move |cpu: &Cpu| online && self.parts.whole(cpu.node) == whole;
+        let cpus = (0..).map(CpuId).zip(self.cpus);
+        cpus.filter(move |&(_, cpu)| here(cpu)).map(|(id, _)| id)
+    }
+
+    /// The node that a fake node is a part of, as the SRAT numbers them; the node itself when
+    /// nodes are not split.
+    pub fn whole(&self, node: NodeId) -> NodeId {
+        self.parts.whole(node)
     }
 
     /// The SRAT's enabled CPU records, ascending by APIC id, each id once, present or not. Without

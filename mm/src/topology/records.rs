@@ -3,7 +3,7 @@
 use crate::finding::{Finding, Findings, Kind, Place};
 use crate::firmware::srat::SIGNATURE;
 use crate::ids::{ApicId, NodeId};
-use crate::units::PhysRange;
+use crate::units::{Pfn, PfnRange, PhysRange};
 
 /// An enabled CPU record of the SRAT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -45,6 +45,8 @@ pub struct Block {
     pub record: u32,
     /// The first record of those that it is joined with, during the clean-up.
     pub(super) group: u32,
+    /// The first frame that is not yet in a fake node, while nodes are split.
+    pub(super) left_from: Pfn,
 }
 
 impl Block {
@@ -57,7 +59,13 @@ impl Block {
         offset: 0,
         record: 0,
         group: 0,
+        left_from: Pfn(0),
     };
+
+    /// Its whole frames that are not yet in a fake node.
+    pub(super) fn left(&self) -> PfnRange {
+        PfnRange { start: self.left_from, end: self.range.end.pfn() }
+    }
 
     /// The place of its record.
     pub fn place(&self) -> Place {

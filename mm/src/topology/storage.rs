@@ -4,9 +4,9 @@
 use super::domains::Domain;
 use super::memory_map::MemoryMap;
 use super::records::{Block, CpuRecord};
-use super::{Cpu, NodeRange};
+use super::{Cpu, NodeRange, NumaOption, Split};
 use crate::firmware::srat::{Body, Srat};
-use crate::ids::MAX_NODES;
+use crate::ids::{MAX_NODES, NodeId};
 
 /// Memory for a node map, provided by the caller.
 ///
@@ -26,6 +26,10 @@ pub struct Storage<'m> {
     pub records: &'m mut [CpuRecord],
     /// The SRAT's memory records.
     pub blocks: &'m mut [Block],
+    /// `numa=fake`: the nodes that fake nodes are parts of, by fake node.
+    pub fake_nodes: &'m mut [NodeId],
+    /// `numa=fake`: the addresses of fake nodes.
+    pub fake_blocks: &'m mut [Block],
 }
 
 /// How many elements of each kind a node map takes at most.
@@ -41,6 +45,10 @@ pub struct StorageNeeds {
     pub records: usize,
     /// Memory records.
     pub blocks: usize,
+    /// Fake nodes.
+    pub fake_nodes: usize,
+    /// Parts that nodes are cut into; a fake node may have several.
+    pub fake_blocks: usize,
 }
 
 impl StorageNeeds {
@@ -63,6 +71,19 @@ impl StorageNeeds {
         needs.ranges = memory.usable().len() + needs.blocks;
         needs
     }
+
+    /// With what `numa=` takes. More than 2 * [`MAX_NODES`] parts are not made, as in Linux.
+    pub fn with_numa(mut self, numa: &NumaOption<'_>) -> StorageNeeds {
+        let NumaOption::Fake(fake) = numa else { return self };
+        self.fake_nodes = match fake.split {
+            Split::Nodes(nodes) => (nodes as usize).min(MAX_NODES),
+            Split::Size(_) | Split::EachNode(_) => MAX_NODES,
+        };
+        self.fake_blocks = 2 * MAX_NODES;
+        self.nodes = self.nodes.max(self.fake_nodes);
+        self.ranges += self.fake_blocks;
+        self
+    }
 }
 
 /// Fixed room for a node map of up to `NODES` nodes, `CPUS` CPUs (also the number of CPU records)
@@ -76,6 +97,8 @@ pub struct Room<const NODES: usize, const CPUS: usize, const RANGES: usize> {
     domains: [Domain; NODES],
     records: [CpuRecord; CPUS],
     blocks: [Block; RANGES],
+    fake_nodes: [NodeId; NODES],
+    fake_blocks: [[Block; 2]; NODES],
 }
 
 impl<const NODES: usize, const CPUS: usize, const RANGES: usize> Room<NODES, CPUS, RANGES> {
@@ -88,6 +111,8 @@ impl<const NODES: usize, const CPUS: usize, const RANGES: usize> Room<NODES, CPU
             domains: [Domain::NONE; NODES],
             records: [CpuRecord::NONE; CPUS],
             blocks: [Block::NONE; RANGES],
+            fake_nodes: [NodeId(0); NODES],
+            fake_blocks: [[Block::NONE; 2]; NODES],
         }
     }
 
@@ -100,6 +125,8 @@ impl<const NODES: usize, const CPUS: usize, const RANGES: usize> Room<NODES, CPU
             domains: &mut self.domains,
             records: &mut self.records,
             blocks: &mut self.blocks,
+            fake_nodes: &mut self.fake_nodes,
+            fake_blocks: self.fake_blocks.as_flattened_mut(),
         }
     }
 }
@@ -121,6 +148,8 @@ pub struct HeapRoom {
     domains: std::vec::Vec<Domain>,
     records: std::vec::Vec<CpuRecord>,
     blocks: std::vec::Vec<Block>,
+    fake_nodes: std::vec::Vec<NodeId>,
+    fake_blocks: std::vec::Vec<Block>,
 }
 
 #[cfg(any(test, feature = "sim"))]
@@ -135,6 +164,8 @@ impl HeapRoom {
             domains: vec![Domain::NONE; needs.nodes],
             records: vec![CpuRecord::NONE; needs.records],
             blocks: vec![Block::NONE; needs.blocks],
+            fake_nodes: vec![NodeId(0); needs.fake_nodes],
+            fake_blocks: vec![Block::NONE; needs.fake_blocks],
         }
     }
 
@@ -147,6 +178,8 @@ impl HeapRoom {
             domains: &mut self.domains,
             records: &mut self.records,
             blocks: &mut self.blocks,
+            fake_nodes: &mut self.fake_nodes,
+            fake_blocks: &mut self.fake_blocks,
         }
     }
 }

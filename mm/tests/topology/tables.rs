@@ -1,6 +1,6 @@
 //! Tables made of records, and node maps made of tables.
 
-use nearmem::finding::{Finding, Merge};
+use nearmem::finding::{FakePart, Finding, Merge};
 use nearmem::topology::{
     HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, NumaOption, Region, RegionKind, StorageNeeds,
     UnlistedCpus,
@@ -61,11 +61,12 @@ pub fn initiator(pxm: u32) -> Vec<u8> {
     record
 }
 
-/// Takes findings and merges.
+/// Takes findings, merges and parts of fake nodes.
 #[derive(Default)]
 pub struct Seen {
     pub findings: Vec<Finding>,
     pub merges: Vec<Merge>,
+    pub parts: Vec<FakePart>,
 }
 
 impl nearmem::finding::Findings for Seen {
@@ -74,6 +75,9 @@ impl nearmem::finding::Findings for Seen {
     }
     fn merged(&mut self, merge: Merge) {
         self.merges.push(merge);
+    }
+    fn faked(&mut self, part: FakePart) {
+        self.parts.push(part);
     }
 }
 
@@ -102,7 +106,7 @@ pub struct Machine<'a> {
     pub cpus: &'a [ApicId],
     pub unlisted: UnlistedCpus,
     pub max_apic_id: u32,
-    pub numa: NumaOption,
+    pub numa: NumaOption<'a>,
 }
 
 impl<'a> Machine<'a> {
@@ -135,7 +139,7 @@ impl<'a> Machine<'a> {
             max_apic_id: self.max_apic_id,
             numa: self.numa,
         };
-        let needs = StorageNeeds::of(self.srat, &memory, self.cpus.len());
+        let needs = StorageNeeds::of(self.srat, &memory, self.cpus.len()).with_numa(&self.numa);
         let mut room = HeapRoom::new(needs);
         let map = NodeMap::build(&inputs, room.storage(), &mut seen);
         look(&map, &seen)

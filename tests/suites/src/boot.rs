@@ -130,7 +130,7 @@ fn facts_agree_with_the_node_map(kernel: &Kernel) {
         let memory: u64 = node["memory"].as_array().expect("ranges").iter().map(bytes).sum();
         let frames: u64 = kernel.map.node_ranges(id).map(|range| range.len()).sum();
         assert_eq!(memory, frames * PAGE_SIZE, "memory of node {id}");
-        let cpus = kernel.map.cpus().iter().filter(|cpu| cpu.node == id).count();
+        let cpus = kernel.map.cpus_of(id).count();
         assert_eq!(node["cpus"].as_array().map(Vec::len), Some(cpus), "CPUs of node {id}");
     }
     for (row, from) in kernel.map.online().iter().enumerate() {
