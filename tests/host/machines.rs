@@ -10,7 +10,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use nearmem_tests::expectations;
 use nearmem_tests::guest::{QemuGuest, Suites, build_suites};
 use nearmem_tests::machine_file::{MachineFile, load_all};
-use nearmem_tests::session::{self, Job, Session};
+use nearmem_tests::machine_run::{self, Job, MachineRun};
 
 /// How many machines boot at a time, unless `--test-threads` is less.
 const AT_ONCE: usize = 2;
@@ -22,7 +22,10 @@ fn main() -> ExitCode {
     match prepare(&arguments) {
         Ok((trials, jobs)) => {
             if !arguments.list {
-                session::start(jobs, arguments.test_threads.unwrap_or(AT_ONCE).clamp(1, AT_ONCE));
+                machine_run::start(
+                    jobs,
+                    arguments.test_threads.unwrap_or(AT_ONCE).clamp(1, AT_ONCE),
+                );
             }
             libtest_mimic::run(&arguments, trials).exit_code()
         }
@@ -40,41 +43,39 @@ fn prepare(arguments: &Arguments) -> Result<(Vec<Trial>, Vec<Job>)> {
 
     let (mut trials, mut jobs) = (Vec::new(), Vec::new());
     for file in load_all(&folder)? {
-        let session = Arc::new(Session::default());
+        let run = Arc::new(MachineRun::default());
         let tests = file.tests(&suites.tests)?;
         let mut machine: Vec<Trial> = Vec::new();
         for test in &tests {
-            machine.push(test_trial(&file, test, session.clone()));
+            machine.push(test_trial(&file, test, run.clone()));
         }
-        machine.push(boot_log_trial(&file, session.clone()));
+        machine.push(boot_log_trial(&file, run.clone()));
 
         let asked_for: Vec<bool> = machine.iter().map(|t| !arguments.is_filtered_out(t)).collect();
         if asked_for.contains(&true) {
             // The boot log's trial is the last one, and needs a boot, but no test.
             let chosen = tests.into_iter().zip(&asked_for).filter(|&(_, &asked)| asked);
-            jobs.push(job(&suites, file, chosen.map(|(test, _)| test).collect(), session));
+            jobs.push(job(&suites, file, chosen.map(|(test, _)| test).collect(), run));
         }
         trials.append(&mut machine);
     }
     Ok((trials, jobs))
 }
 
-fn test_trial(file: &MachineFile, test: &str, session: Arc<Session>) -> Trial {
+fn test_trial(file: &MachineFile, test: &str, run: Arc<MachineRun>) -> Trial {
     let name = test.to_owned();
-    Trial::test(format!("{}::{test}", file.name), move || {
-        session.outcome(&name).map_err(Failed::from)
-    })
+    Trial::test(format!("{}::{test}", file.name), move || run.outcome(&name).map_err(Failed::from))
 }
 
-fn boot_log_trial(file: &MachineFile, session: Arc<Session>) -> Trial {
+fn boot_log_trial(file: &MachineFile, run: Arc<MachineRun>) -> Trial {
     let file = file.clone();
     Trial::test(format!("{}::{BOOT_LOG}", file.name), move || {
-        expectations::check(&file, &session.summary()?).map_err(Failed::from)
+        expectations::check(&file, &run.summary()?).map_err(Failed::from)
     })
 }
 
-fn job(suites: &Suites, file: MachineFile, tests: Vec<String>, session: Arc<Session>) -> Job {
+fn job(suites: &Suites, file: MachineFile, tests: Vec<String>, run: Arc<MachineRun>) -> Job {
     let suites = suites.clone();
     let guest = move || Ok(Box::new(QemuGuest::new(suites, &file)?) as Box<_>);
-    Job { tests, guest: Box::new(guest), session }
+    Job { tests, guest: Box::new(guest), run }
 }

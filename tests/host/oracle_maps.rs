@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use nearmem::alloc::zonelist::FallbackOrders;
 use nearmem::options;
 use nearmem::topology::{
-    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, StorageNeeds, UnlistedCpus,
+    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, StorageNeeds,
+    UnlistedCpus,
 };
 use nearmem::{ApicId, NodeId, NodeSet, PfnRange};
 use serde_json::{Map, Value, json};

@@ -76,8 +76,7 @@ fn commit<'m>(
     let home = |whole: NodeId| first(whole).or(nodes.first()).unwrap_or_default();
     draft.cpus.iter_mut().for_each(|cpu| cpu.node = home(cpu.node));
     draft.records.iter_mut().for_each(|record| record.node = home(record.node));
-    let with_cpus: NodeSet =
-        draft.with_cpus.iter().map(|whole| parts.whole(home(whole))).collect();
+    let with_cpus: NodeSet = draft.with_cpus.iter().map(|whole| parts.whole(home(whole))).collect();
     draft.source = Source::Fake;
     draft.possible = nodes;
     draft.online = nodes;

@@ -51,7 +51,8 @@ fn one_node_split(ram: &[PhysRange], split: Split) -> Vec<(u16, u64, u64)> {
 
 /// Two nodes of 256 and 512 MiB with CPUs 0, 2 and 1, and 30 apart one way, 40 the other.
 fn two_nodes() -> (Vec<PhysRange>, Vec<u8>, Vec<u8>) {
-    let records = [cpu(7, 0), cpu(9, 1), cpu(7, 2), memory(7, mib(0, 256)), memory(9, mib(256, 768))];
+    let records =
+        [cpu(7, 0), cpu(9, 1), cpu(7, 2), memory(7, mib(0, 256)), memory(9, mib(256, 768))];
     let mut matrix = [99; 100];
     (0..10).for_each(|at| matrix[at * 11] = 10);
     (matrix[79], matrix[97]) = (30, 40);

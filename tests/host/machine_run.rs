@@ -9,7 +9,7 @@ use crate::batch::{self, Guest, Outcome, Summary};
 
 /// Outcomes of a machine's tests, as they become known.
 #[derive(Debug, Default)]
-pub struct Session {
+pub struct MachineRun {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -21,7 +21,7 @@ struct State {
     end: Option<Result<Summary, String>>,
 }
 
-impl Session {
+impl MachineRun {
     /// Waits until a test has ended.
     pub fn outcome(&self, test: &str) -> Outcome {
         let over = |state: &State| state.outcomes.contains_key(test) || state.end.is_some();
@@ -56,8 +56,8 @@ impl Session {
     }
 }
 
-/// Ends the session when the thread that fills it is gone, also by a panic: nobody waits for ever.
-struct End<'a>(&'a Session);
+/// Ends the run when the thread that fills it is gone, also by a panic: nobody waits for ever.
+struct End<'a>(&'a MachineRun);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
@@ -74,16 +74,16 @@ pub struct Job {
     /// Makes the guest, just before it boots.
     pub guest: Box<dyn FnOnce() -> anyhow::Result<Box<dyn Guest>> + Send>,
     /// Where the outcomes go.
-    pub session: Arc<Session>,
+    pub run: Arc<MachineRun>,
 }
 
 impl Job {
     fn run(self) {
-        let _end = End(&self.session);
+        let _end = End(&self.run);
         let end = match (self.guest)() {
             Ok(mut guest) => {
                 let mut done = |name: &str, outcome: Outcome| {
-                    self.session.change(|state| {
+                    self.run.change(|state| {
                         state.outcomes.insert(name.to_owned(), outcome);
                     });
                 };
@@ -91,7 +91,7 @@ impl Job {
             }
             Err(why) => Err(format!("{why:#}")),
         };
-        self.session.change(|state| state.end = Some(end));
+        self.run.change(|state| state.end = Some(end));
     }
 }
 
@@ -105,7 +105,7 @@ pub fn start(jobs: Vec<Job>, at_once: usize) {
         let queue = queue.clone();
         thread::spawn(move || {
             while let Some(job) = next(&queue) {
-                // A panic ends this job's session (`End`), not the jobs behind it.
+                // A panic ends this job's run (`End`), not the jobs behind it.
                 let _ = panic::catch_unwind(AssertUnwindSafe(|| job.run()));
             }
         });
@@ -129,19 +129,19 @@ mod tests {
 
     fn job(guest: impl FnOnce() -> anyhow::Result<Box<dyn Guest>> + Send + 'static) -> Job {
         let tests = vec!["a".to_owned(), "b".to_owned()];
-        Job { tests, guest: Box::new(guest), session: Arc::default() }
+        Job { tests, guest: Box::new(guest), run: Arc::default() }
     }
 
     #[test]
     fn all_who_wait_get_their_outcome() {
         let jobs: Vec<Job> = (0..5).map(|_| job(|| Ok(Box::new(Healthy)))).collect();
-        let sessions: Vec<_> = jobs.iter().map(|job| job.session.clone()).collect();
+        let runs: Vec<_> = jobs.iter().map(|job| job.run.clone()).collect();
         start(jobs, 2);
-        for session in sessions {
-            assert_eq!(session.outcome("b"), Ok(()));
-            assert_eq!(session.outcome("a"), Ok(()));
-            assert!(session.summary().is_ok());
-            assert!(session.outcome("unknown").is_err());
+        for run in runs {
+            assert_eq!(run.outcome("b"), Ok(()));
+            assert_eq!(run.outcome("a"), Ok(()));
+            assert!(run.summary().is_ok());
+            assert!(run.outcome("unknown").is_err());
         }
     }
 
@@ -149,9 +149,9 @@ mod tests {
     fn nobody_waits_for_a_guest_that_cannot_be_made() {
         let panics = job(|| panic!("on purpose"));
         let broken = job(|| anyhow::bail!("no machine"));
-        let sessions = [panics.session.clone(), broken.session.clone()];
+        let runs = [panics.run.clone(), broken.run.clone()];
         start(vec![panics, broken], 1);
-        assert!(sessions[0].outcome("a").is_err());
-        assert_eq!(sessions[1].outcome("a"), Err("no machine".into()));
+        assert!(runs[0].outcome("a").is_err());
+        assert_eq!(runs[1].outcome("a"), Err("no machine".into()));
     }
 }
