@@ -116,7 +116,10 @@ mod tests {
     fn a_cpu_on_two_nodes_is_in_both_lists() {
         let online = [0, 1].map(NodeId).into_iter().collect();
         let text = print(&online, &[&[0, 1], &[0, 1]], &[(256, 0), (256, 0)]);
-        assert!(text.contains("node 0 cpus: 0 1\n") && text.contains("node 1 cpus: 0 1\n"), "{text}");
+        assert!(
+            text.contains("node 0 cpus: 0 1\n") && text.contains("node 1 cpus: 0 1\n"),
+            "{text}"
+        );
     }
 
     #[test]

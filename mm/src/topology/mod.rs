@@ -135,7 +135,9 @@ impl<'m> NodeMap<'m> {
         &self.with_memory
     }
 
-    /// Nodes with CPUs: present ones, or where no CPUs were given, those that the SRAT names.
+    /// Nodes with CPUs: present ones, or where no CPUs were given, those that the SRAT names. Of
+    /// nodes that are split, as Linux's `has_cpu`: all parts of the boot CPU's node, the first part
+    /// of others; [`NodeMap::cpus_of`] knows all parts.
     pub fn with_cpus(&self) -> &NodeSet {
         &self.with_cpus
     }
