@@ -179,7 +179,7 @@ impl<'m> NodeMap<'m> {
     }
 
     /// Whose address this is by [`NodeMap::blocks`], memory or not: a hole between two ranges of
-    /// one node is that node's. `None` between nodes, outside, and without an SRAT.
+    /// one node is that node's. `None` between nodes, outside, and where there are none.
     pub fn node_of_address(&self, address: PhysAddr) -> Option<NodeId> {
         let after = self.blocks.partition_point(|block| block.range.start <= address);
         let block = self.blocks.get(after.checked_sub(1)?)?;
@@ -187,8 +187,8 @@ impl<'m> NodeMap<'m> {
     }
 
     /// The SRAT's ranges after the clean-up, ascending and disjoint: those of one node joined over
-    /// holes, cut at the end of memory. With fake nodes those that they were cut into. Empty without
-    /// an SRAT.
+    /// holes, cut at the end of memory. With fake nodes, what they were cut into, SRAT or not.
+    /// Empty without either.
     pub fn blocks(&self) -> &'m [Block] {
         self.blocks
     }

@@ -14,7 +14,7 @@ fn mib(start: u64, end: u64) -> PhysRange {
     PhysRange::new(start * MIB, end * MIB)
 }
 
-fn fake(split: Split) -> NumaOption<'static> {
+pub fn fake(split: Split) -> NumaOption<'static> {
     fake_at(split, "")
 }
 
@@ -250,7 +250,7 @@ fn more_than_1024_nodes_are_1024_and_more_parts_than_2048_none() {
 }
 
 /// Any way to split; sizes around those of the machines.
-fn any_split() -> impl Strategy<Value = Split> {
+pub fn any_split() -> impl Strategy<Value = Split> {
     prop_oneof![
         (1u32..40).prop_map(Split::Nodes),
         (0u64..2000).prop_map(|mib| Split::Size(mib * MIB + 5)),
