@@ -10,7 +10,9 @@ mod rules;
 mod tables;
 
 use nearmem::finding::Finding;
-use nearmem::topology::{HeapRoom, Inputs, MemoryMap, NodeMap, Region, RegionKind, StorageNeeds};
+use nearmem::topology::{
+    HeapRoom, Inputs, MemoryMap, NodeMap, NumaOption, Region, RegionKind, StorageNeeds,
+};
 use nearmem::{CpuId, NodeId, Pfn, PfnRange, PhysAddr, PhysRange};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -184,6 +186,8 @@ proptest! {
         records in vec(record(), 0..24),
         ram in ranges(),
         room in (0usize..4, 0usize..6, 0usize..4, 0usize..4, 0usize..6),
+        fake_room in (0usize..6, 0usize..9),
+        split in proptest::option::of(fake::any_split()),
     ) {
         let mut regions: Vec<_> =
             ram.iter().map(|&range| Region { range, kind: RegionKind::Usable }).collect();
@@ -193,9 +197,12 @@ proptest! {
             MemoryMap::build(&mut regions, &mut usable, Default::default(), &mut ignore);
         let bytes = srat(2, &records);
         let apics: Vec<_> = (0..6).map(nearmem::ApicId).collect();
-        let inputs = Inputs { srat: Some(&bytes), cpus: &apics, ..Inputs::new(&memory) };
+        let numa = split.map_or(NumaOption::On, fake::fake);
+        let inputs = Inputs { srat: Some(&bytes), cpus: &apics, numa, ..Inputs::new(&memory) };
         let (nodes, ranges, cpus, records, blocks) = room;
-        let needs = StorageNeeds { nodes, ranges, cpus, records, blocks, ..StorageNeeds::default() };
+        let (fake_nodes, fake_blocks) = fake_room;
+        let needs =
+            StorageNeeds { nodes, ranges, cpus, records, blocks, fake_nodes, fake_blocks };
         let mut room = HeapRoom::new(needs);
         let map = NodeMap::build(&inputs, room.storage(), &mut ignore);
         assert!(map.ranges().len() <= ranges && map.cpus().len() <= cpus);

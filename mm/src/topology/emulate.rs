@@ -76,13 +76,14 @@ fn commit<'m>(
     let home = |whole: NodeId| first(whole).or(nodes.first()).unwrap_or_default();
     draft.cpus.iter_mut().for_each(|cpu| cpu.node = home(cpu.node));
     draft.records.iter_mut().for_each(|record| record.node = home(record.node));
-    let with_cpus: NodeSet = draft.with_cpus.iter().map(|whole| parts.whole(home(whole))).collect();
+    let boot = draft.cpus.first().map(|cpu| parts.whole(cpu.node));
+    let with_boot = nodes.iter().filter(|&node| Some(parts.whole(node)) == boot);
+    draft.with_cpus = draft.with_cpus.iter().map(home).chain(with_boot).collect();
+    draft.initiators = draft.initiators.iter().filter_map(first).collect();
     draft.source = Source::Fake;
     draft.possible = nodes;
     draft.online = nodes;
     draft.with_memory = nodes;
-    draft.with_cpus = nodes.iter().filter(|&node| with_cpus.contains(parts.whole(node))).collect();
-    draft.initiators = draft.initiators.iter().filter_map(first).collect();
     draft.parts = parts;
 }
 

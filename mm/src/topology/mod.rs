@@ -135,7 +135,9 @@ impl<'m> NodeMap<'m> {
         &self.with_memory
     }
 
-    /// Nodes with CPUs: present ones, or where no CPUs were given, those that the SRAT names.
+    /// Nodes with CPUs: present ones, or where no CPUs were given, those that the SRAT names. Of
+    /// nodes that are split, as Linux's `has_cpu`: all parts of the boot CPU's node, the first part
+    /// of others; [`NodeMap::cpus_of`] knows all parts.
     pub fn with_cpus(&self) -> &NodeSet {
         &self.with_cpus
     }
@@ -177,7 +179,7 @@ impl<'m> NodeMap<'m> {
     }
 
     /// Whose address this is by [`NodeMap::blocks`], memory or not: a hole between two ranges of
-    /// one node is that node's. `None` between nodes, outside, and without an SRAT.
+    /// one node is that node's. `None` between nodes, outside, and where there are none.
     pub fn node_of_address(&self, address: PhysAddr) -> Option<NodeId> {
         let after = self.blocks.partition_point(|block| block.range.start <= address);
         let block = self.blocks.get(after.checked_sub(1)?)?;
@@ -185,8 +187,8 @@ impl<'m> NodeMap<'m> {
     }
 
     /// The SRAT's ranges after the clean-up, ascending and disjoint: those of one node joined over
-    /// holes, cut at the end of memory. With fake nodes those that they were cut into. Empty without
-    /// an SRAT.
+    /// holes, cut at the end of memory. With fake nodes, what they were cut into, SRAT or not.
+    /// Empty without either.
     pub fn blocks(&self) -> &'m [Block] {
         self.blocks
     }

@@ -7,11 +7,12 @@ use crate::ids::{NodeId, NodeSet};
 /// Describes a map that comes from an SRAT.
 pub fn describe(map: &NodeMap<'_>, findings: &mut dyn Findings) {
     let mut note = |kind| findings.add(Finding::new(kind));
+    let cpus_on: NodeSet = map.with_cpus().iter().map(|node| map.whole(node)).collect();
     for node in map.online().iter() {
         if !map.with_memory().contains(node) {
             note(Kind::NodeMemoryless { node });
         }
-        if !map.with_cpus().contains(node) {
+        if !cpus_on.contains(map.whole(node)) {
             note(Kind::NodeCpuless { node });
         }
     }

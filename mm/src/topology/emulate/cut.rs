@@ -42,7 +42,7 @@ pub fn cut<'m>(
             if wanted > ids {
                 findings.add(Finding::new(Kind::FakeTooManyNodes { wanted, limit: ids }));
             }
-            cutter.into_nodes()?;
+            cutter.by_number()?;
         }
         Split::Size(bytes) => cutter.by_size(bytes, findings)?,
         Split::EachNode(parts) => cutter.each_node(parts)?,
@@ -66,7 +66,7 @@ struct Cutter<'a, 'm> {
 
 impl Cutter<'_, '_> {
     /// `fake=N`. What does not divide by the unit makes the first nodes one unit larger.
-    fn into_nodes(&mut self) -> Result<(), Kind> {
+    fn by_number(&mut self) -> Result<(), Kind> {
         let nodes = u64::from(self.ids.max(1));
         let share = self.memory.frames() / nodes;
         let larger = share % UNIT * nodes / UNIT;
