@@ -38,6 +38,11 @@ fn machines_that_cannot_be() {
     refused(&["--mem", "0"], "0 bytes of memory are too little");
     refused(&["--mem", "lots"], "`lots` is no size of memory");
     refused(&["--machine", "/nowhere/m.toml"], "/nowhere/m.toml: No such file");
+    refused(&["--srat", "/nowhere/srat.bin"], "SRAT: /nowhere/srat.bin: No such file");
+    refused(
+        &["--slit", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")],
+        "expected a raw table, header included",
+    );
     refused(&["seed", "hashdist", "--nodes", "0"], "0 nodes");
     refused(&["boot-elf", "/nowhere/kernel"], "/nowhere/kernel: no such ELF");
 }

@@ -43,7 +43,7 @@ pub struct Kernel {
 pub fn start(boot: Boot) -> Kernel {
     let options = greet(&boot);
     let firmware = acpi::read(&boot, options.acpi_patch, &mut Report);
-    let map = node_map::build(&boot, &firmware, options.numa);
+    let map = node_map::build(&boot, &firmware, &options);
     let _ = report::ranges::write(&mut serial::console(), map);
 
     let mut boot_memory = boot_memory::build(&boot, &firmware, map);

@@ -31,6 +31,8 @@ pub mod placement;
 pub mod show;
 #[cfg(target_os = "none")]
 mod tables;
+#[cfg(target_os = "none")]
+mod user_map;
 
 #[cfg(target_os = "none")]
 pub use kernel::{Kernel, Memory, VirtualMemory, start};

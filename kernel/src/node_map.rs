@@ -5,6 +5,7 @@ use bootloader_api::info::MemoryRegionKind;
 use nearmem::finding::{Finding, Findings, Kind};
 use nearmem::firmware::srat::{Body, Srat};
 use nearmem::ids::{MAX_CPUS, MAX_NODES};
+use nearmem::options::Options;
 use nearmem::topology::{
     Inputs, MapOptions, MemoryMap, NodeMap, NumaOption, Region, RegionKind, Room, UnlistedCpus,
 };
@@ -15,6 +16,7 @@ use spin::{Mutex, MutexGuard};
 
 use crate::acpi::Tables;
 use crate::findings::Report;
+use crate::user_map;
 
 /// Ranges of memory by node, and memory records of the SRAT.
 const RANGES: usize = 4096;
@@ -37,9 +39,13 @@ static STATIC: Mutex<Static> = Mutex::new(Static {
 });
 
 /// Builds the map and logs what it is made of, as Linux does. To be called once.
-pub fn build(boot: &Boot, tables: &Tables, numa: NumaOption<'_>) -> &'static NodeMap<'static> {
+pub fn build(boot: &Boot, tables: &Tables, options: &Options<'_>) -> &'static NodeMap<'static> {
     let Static { room, regions, usable, cpus, map } = MutexGuard::leak(STATIC.lock());
-    let memory = memory_map(boot, regions, usable);
+    let numa = options.numa;
+    let reach = layout::DIRECT_MAP_SIZE.min(cpuid::this_cpu().physical_end());
+    let rules = MapOptions { hold_back_bios: true, limit: Some(PhysAddr(reach)) };
+    let memory = memory_map(boot, regions, usable, rules);
+    let memory = user_map::apply(memory, options.user_map, rules);
     let cpu = cpuid::this_cpu();
     let count = tables.present_cpus(cpu.initial_apic_id, cpus, &mut Report);
     let inputs = Inputs {
@@ -64,6 +70,7 @@ fn memory_map(
     boot: &Boot,
     regions: &'static mut [Region],
     usable: &'static mut [PfnRange],
+    rules: MapOptions,
 ) -> MemoryMap<'static> {
     let told = &boot.info.memory_regions;
     println!("Memory map: {} regions", told.len());
@@ -83,9 +90,7 @@ fn memory_map(
         *into = Region::new(region.start, region.end, kind);
     }
     let count = told.len().min(REGIONS);
-    let reach = layout::DIRECT_MAP_SIZE.min(cpuid::this_cpu().physical_end());
-    let options = MapOptions { hold_back_bios: true, limit: Some(PhysAddr(reach)) };
-    MemoryMap::build(&mut regions[..count], usable, options, &mut Report)
+    MemoryMap::build(&mut regions[..count], usable, rules, &mut Report)
 }
 
 /// Where CPUs without a record go: the vendor's rule (reference: numa-discovery, section 6).

@@ -41,6 +41,7 @@ Examples:
   cargo run -- --machine my.toml                     your own topology from a file
   cargo run -- -- -machine pc                        whatever QEMU understands, after --
   cargo run -- -- -numa node,memdev=a -object memory-backend-ram,id=a,size=1G -m 1G
+  cargo run -- --srat srat.bin --slit slit.bin --mem 8G       another machine's tables
   cargo run -- map case.json                         what tables say, as a node map
   cargo run -- seed hashdist                         the first seed, before and after
 

@@ -36,6 +36,12 @@ pub(super) struct RunArgs {
     /// A machine file (TOML), or a case (.json)
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
+    /// Boot with this SRAT, raw with its header, or a corpus case's (.json); there are no nodes then
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "nodes"])]
+    srat: Option<PathBuf>,
+    /// Boot with this SLIT, likewise
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "nodes"])]
+    slit: Option<PathBuf>,
     #[command(flatten)]
     options: QemuOptions,
     /// Print QEMU's command line instead of running it
@@ -54,6 +60,7 @@ impl RunArgs {
             None => self.machine_of_options()?,
         };
         machine.qemu.extend_from_slice(&self.qemu);
+        machine.set_table_files(self.srat.as_deref(), self.slit.as_deref())?;
         self.append.iter().for_each(|words| machine.add_append(words));
         Ok(machine)
     }
@@ -66,6 +73,11 @@ impl RunArgs {
             (None, None) => DEFAULT_MEMORY,
         };
         let cpus = options::cpus(&self.qemu).or(self.cpus).unwrap_or(DEFAULT_CPUS);
+        if self.srat.is_some() || self.slit.is_some() {
+            nodes::check(1, memory, cpus)?;
+            let machine = Machine::new("options");
+            return Ok(Machine { memory: Some(memory), cpus: Some(cpus), ..machine });
+        }
         let nodes = nodes::spread(self.nodes.unwrap_or(DEFAULT_NODES), memory, cpus)?;
         Ok(Machine::with_nodes("options", nodes))
     }
@@ -149,6 +161,34 @@ mod tests {
     fn words_add_up() {
         let machine = machine(&["--append", "hashdist=0", "--append", "numa=off"]).unwrap();
         assert_eq!(machine.append, "hashdist=0 numa=off");
+    }
+
+    #[test]
+    fn tables_in_files_take_the_place_of_nodes() {
+        let case = crate::workspace::root().join("tests/data/corpus/v01-two-socket-rev1.json");
+        let case = case.to_str().unwrap();
+        let machine = machine(&["--srat", case, "--slit", case, "--mem", "3G", "--cpus", "2"]);
+        let machine = machine.unwrap();
+        assert!(machine.nodes.is_empty());
+        assert_eq!((machine.memory, machine.cpus), (Some(3 * size::GIB), Some(2)));
+        assert_eq!(machine.tables.len(), 2);
+        let arguments =
+            machine::arguments::arguments(&machine, Scratch::new().unwrap().path()).unwrap();
+        let line = arguments.join(" ");
+        assert!(line.contains("/0-SRAT -acpitable file=") && line.ends_with("/1-SLIT"), "{line}");
+        assert!(line.contains("size=3145728K,reserve=off") && !line.contains("-numa"), "{line}");
+    }
+
+    #[test]
+    fn tables_and_nodes_exclude_each_other() {
+        let case = crate::workspace::root().join("tests/data/corpus/v01-two-socket-rev1.json");
+        let case = case.to_str().unwrap();
+        let error = machine(&["--srat", case, "--", "-numa", "node"]).unwrap_err();
+        assert!(error.to_string().contains("either nodes or tables"), "{error}");
+        for words in [["--nodes", "2"], ["--machine", "a.toml"]] {
+            let words = ["x", "--slit", case].into_iter().chain(words);
+            assert!(Words::try_parse_from(words).is_err());
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! distances = [[10, 21], [21, 10]]
 //! machine = "q35"             # or "pc"
 //! qemu = ["-device", "edu"]   # more options for QEMU; topology, too, where `nodes` is not given
+//! srat = "a/srat.bin"         # raw tables in files, or cases (.json), for a machine without nodes;
+//! slit = "a/slit.bin"         # paths are relative to the workspace's root
 //! append = "hashdist=1"       # the kernel's command line
 //! suites = ["nodes"]          # what the test runner runs on it
 //! ```
@@ -17,7 +19,7 @@
 //! Every key may be left out. Without `nodes` there is no `-numa`, hence no SRAT, unless `qemu`
 //! has it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -25,6 +27,7 @@ use serde::de::IgnoredAny;
 
 use super::{Machine, nodes, size};
 use crate::fault::bad_machine;
+use crate::workspace;
 
 /// The default memory of a machine that has nodes but no `mem`, in bytes.
 pub const DEFAULT_MEMORY: u64 = 2 * size::GIB;
@@ -53,6 +56,8 @@ struct Keys {
     distances: Vec<Vec<u8>>,
     #[serde(default)]
     qemu: Vec<String>,
+    srat: Option<PathBuf>,
+    slit: Option<PathBuf>,
     #[serde(default)]
     append: String,
     #[serde(default)]
@@ -102,6 +107,9 @@ pub fn parse(name: &str, text: &str) -> Result<MachineFile> {
     machine.distances = keys.distances;
     machine.qemu = keys.qemu;
     machine.append = keys.append;
+    let at_root = |path: PathBuf| workspace::root().join(path);
+    let (srat, slit) = (keys.srat.map(at_root), keys.slit.map(at_root));
+    machine.set_table_files(srat.as_deref(), slit.as_deref())?;
     Ok(MachineFile { machine, description: keys.description, suites: keys.suites })
 }
 
@@ -161,6 +169,20 @@ mod tests {
     }
 
     #[test]
+    fn tables_are_named_from_the_root() {
+        let corpus = "tests/data/corpus/v01-two-socket-rev1";
+        let text = format!("mem = \"1G\"\nsrat = \"{corpus}.srat.bin\"\nslit = \"{corpus}.json\"");
+        let machine = parse("v01", &text).unwrap().machine;
+        let signatures: Vec<_> = machine.tables.iter().map(|table| &table.signature[..]).collect();
+        assert_eq!(signatures, ["SRAT", "SLIT"]);
+        assert!(
+            machine.tables.iter().all(|table| table.bytes.starts_with(table.signature.as_bytes()))
+        );
+        let slit = std::fs::read(workspace::root().join(format!("{corpus}.slit.bin"))).unwrap();
+        assert_eq!(machine.tables[1].bytes, slit);
+    }
+
+    #[test]
     fn what_cannot_be() {
         for (text, said) in [
             ("nodes = ", "no machine file"),
@@ -174,6 +196,9 @@ mod tests {
             ("nodes = 2\ndistances = [[10, 9], [20, 10]]", "distance 9 from node 0 to 1"),
             ("nodes = 1\ndistances = [[20]]", "distance 20 from node 0 to 0"),
             ("distances = [[10]]", "expected 0 rows"),
+            ("srat = \"Cargo.toml\"", "expected a raw table"),
+            ("slit = \"nowhere.bin\"", "nowhere.bin: No such file"),
+            ("nodes = 1\nslit = \"tests/data/corpus/v41-slit-cut-short.json\"", "either nodes or"),
         ] {
             let error = parse("x", text).expect_err(text);
             assert!(error.is::<crate::fault::BadMachine>());

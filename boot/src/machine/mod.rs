@@ -10,6 +10,7 @@ pub mod file;
 pub mod nodes;
 pub mod options;
 pub mod size;
+pub mod table_file;
 
 use std::path::Path;
 
@@ -17,6 +18,8 @@ use anyhow::Result;
 
 pub use acpi::Table;
 pub use nodes::NodeSpec;
+
+use crate::fault::bad_machine;
 
 /// A machine for QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +68,25 @@ impl Machine {
             nodes,
             ..Machine::new(name)
         }
+    }
+
+    /// Gives it the tables of these files in place of those that QEMU makes. `None` is no table.
+    ///
+    /// # Errors
+    /// [`BadMachine`](crate::fault::BadMachine): a file is no such table, or the machine has nodes,
+    /// for which QEMU makes an SRAT.
+    pub fn set_table_files(&mut self, srat: Option<&Path>, slit: Option<&Path>) -> Result<()> {
+        let files = [("SRAT", srat), ("SLIT", slit)];
+        for (signature, path) in files.into_iter().filter_map(|(name, path)| Some((name, path?))) {
+            self.tables.push(table_file::load(path, signature)?);
+        }
+        if !self.tables.is_empty() && (!self.nodes.is_empty() || options::has(&self.qemu, "numa")) {
+            return Err(bad_machine(
+                "with nodes (-numa) QEMU makes an SRAT of its own, and that one would count: give \
+                 either nodes or tables in files",
+            ));
+        }
+        Ok(())
     }
 
     /// Adds words to the kernel's command line.

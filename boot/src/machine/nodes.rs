@@ -59,7 +59,10 @@ pub fn spread(nodes: u32, memory: u64, cpus: u32) -> Result<Vec<NodeSpec>> {
 }
 
 /// Says what is wrong with a machine of so many nodes, bytes and CPUs.
-fn check(nodes: u32, memory: u64, cpus: u32) -> Result<()> {
+///
+/// # Errors
+/// [`crate::fault::BadMachine`]: one of them is out of range.
+pub fn check(nodes: u32, memory: u64, cpus: u32) -> Result<()> {
     if nodes == 0 || nodes > MAX_NODES {
         return Err(bad_machine(format!("{nodes} nodes: a machine has 1 to {MAX_NODES}")));
     }

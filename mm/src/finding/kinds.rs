@@ -297,4 +297,18 @@ kinds! {
     /// More usable ranges than there is room for.
     MemoryMapFull { limit: u32, lost: u64 } = Warning "memory-map-full"
         "there is room for {limit} usable ranges: {lost} frames are left out";
+
+    // The memory map by the user.
+
+    /// `memmap=` calls memory what the firmware does not.
+    MemmapNotMemory { frames: u64 } = Warning "memmap-not-memory"
+        "{frames} frames that the command line calls usable are no usable memory to the firmware: \
+         left out";
+    /// More regions on the command line than there is room for.
+    MemmapFull { regions: u64 } = Warning "memmap-full"
+        "{regions} regions of the command line's memory map found no room: ignored";
+    /// Too little memory is left to boot with.
+    MemmapTooLittle { frames: u64, least: u64 } = Warning "memmap-too-little"
+        "the command line leaves {frames} frames below 4 GiB where {least} are needed: the \
+         firmware's memory map is used as it is";
 }

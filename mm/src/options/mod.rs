@@ -4,6 +4,7 @@
 //! instead; the default is used then. Nothing on a command line stops a boot.
 #![forbid(unsafe_code)]
 
+mod memory;
 mod numa;
 mod words;
 
@@ -13,7 +14,8 @@ use crate::alloc::{self, PagesetPlacement};
 use crate::hash::HashOptions;
 use crate::topology::NumaOption;
 
-pub use words::{Word, number, words};
+pub use memory::UserMap;
+pub use words::{Word, number, size, words};
 
 /// What a command line can choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +26,8 @@ pub struct Options<'a> {
     pub alloc: alloc::Options,
     /// `numa=`.
     pub numa: NumaOption<'a>,
+    /// `memmap=` and `mem=`: what to change in the memory map.
+    pub user_map: UserMap<'a>,
     /// `acpi_patch=`: bytes of firmware tables to overwrite before they are read (a test option).
     pub acpi_patch: Option<&'a str>,
     /// `test=`: the in-kernel tests to run.
@@ -67,10 +71,17 @@ impl fmt::Display for Complaint<'_> {
     }
 }
 
-/// Reads a command line. The last of several words with one name counts, as in Linux.
+/// Reads a command line. The last of several words with one name counts, as in Linux; those of the
+/// memory map count together.
 pub fn parse<'a>(line: &'a str, complain: &mut dyn FnMut(Complaint<'a>)) -> Options<'a> {
-    let mut options = Options::default();
+    let mut options = Options { user_map: UserMap::new(line), ..Options::default() };
     for word in words(line) {
+        if memory::is_name(word.name) {
+            for (word, expected) in memory::faults(word) {
+                complain(Complaint { word, expected: Some(expected) });
+            }
+            continue;
+        }
         match set(&mut options, word) {
             Ok(()) => {}
             Err(Wrong::Name) => complain(Complaint { word, expected: None }),
@@ -161,6 +172,25 @@ mod tests {
             ]
         );
         assert_eq!(parse("hashdist=x", &mut |_| ()).hash.hashdist, None);
+    }
+
+    #[test]
+    fn of_a_memory_map_the_wrong_items_are_named_and_the_others_count() {
+        let line = "memmap=1G@0,64K$x,exact hashdist=0 mem=lots mem=2G memmap=16M$32M";
+        let region = "exactmap, SIZE, SIZE@START, SIZE$START or SIZE#START";
+        assert_eq!(
+            complaints(line),
+            [
+                std::format!("command line: memmap=64K$x: expected {region}; the default is used"),
+                std::format!("command line: memmap=exact: expected {region}; the default is used"),
+                "command line: mem=lots: expected a size above 0, as 512M; the default is used"
+                    .to_string(),
+            ]
+        );
+        let options = parse(line, &mut |_| ());
+        assert_eq!(options.user_map.changes().count(), 3);
+        assert_eq!(options.hash.hashdist, Some(false));
+        assert!(parse("hashdist=0 memmap= mem", &mut |_| ()).user_map.is_empty());
     }
 
     #[test]

@@ -49,6 +49,21 @@ pub fn number(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, radix).ok()
 }
 
+/// A number of bytes: a [`number`] that K, M, G or T may follow, in either case, as powers of 1024.
+/// `None` when it is anything else, or does not fit in 64 bits.
+pub fn size(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| "kKmMgGtT".contains(c));
+    let unit = match text.strip_prefix(digits)? {
+        "" => 0,
+        "k" | "K" => 10,
+        "m" | "M" => 20,
+        "g" | "G" => 30,
+        "t" | "T" => 40,
+        _ => return None,
+    };
+    number(digits)?.checked_mul(1 << unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +102,32 @@ mod tests {
             ("18446744073709551616", None),
         ] {
             assert_eq!(number(text), value, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_a_unit_or_none() {
+        for (text, value) in [
+            ("4096", Some(4096)),
+            ("0x9fc00", Some(0x9fc00)),
+            ("640k", Some(640 << 10)),
+            ("0x10M", Some(16 << 20)),
+            ("3G", Some(3 << 30)),
+            ("2t", Some(2 << 40)),
+            ("010K", Some(8 << 10)),
+            ("0", Some(0)),
+            ("16777216T", None),
+            ("0x1E", Some(0x1e)),
+            ("", None),
+            ("G", None),
+            ("1P", None),
+            ("1GB", None),
+            ("1.5G", None),
+            ("-1G", None),
+            ("1 G", None),
+            ("1\u{c4}", None),
+        ] {
+            assert_eq!(size(text), value, "{text:?}");
         }
     }
 }

@@ -4,11 +4,13 @@
 //! firmware calls usable and reserved at once is reserved.
 
 mod output;
+mod user_map;
 
 use crate::finding::{Finding, Findings, Kind};
 use crate::units::{Pfn, PfnRange, PhysAddr, PhysRange};
 
 use output::Output;
+pub use user_map::{Change, ChangeRoom};
 
 /// What a region of the firmware's memory map is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
