@@ -1,7 +1,7 @@
 //! Machines: what QEMU is asked for, as a value.
 //!
 //! A machine comes from options (`--nodes 4 --mem 2G --cpus 4`, [`nodes`]), from a machine file
-//! ([`file`], TOML) or from a case ([`case`], JSON); it becomes QEMU's arguments in [`arguments`].
+//! ([`mod@file`], TOML) or from a case ([`case`], JSON); it becomes QEMU's arguments in [`arguments`].
 
 pub mod acpi;
 pub mod arguments;
@@ -16,10 +16,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::fault::bad_machine;
+
 pub use acpi::Table;
 pub use nodes::NodeSpec;
-
-use crate::fault::bad_machine;
 
 /// A machine for QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -102,7 +102,9 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
     let entries = || number(value).map(Some).ok_or(Wrong::Value(ENTRIES));
     let text = || if value.is_empty() { Err(Wrong::Value(TEXT)) } else { Ok(Some(value)) };
     match word.name {
-        "hashdist" => options.hash.hashdist = Some(number(value).ok_or(Wrong::Value("0 or 1"))? != 0),
+        "hashdist" => {
+            options.hash.hashdist = Some(number(value).ok_or(Wrong::Value("0 or 1"))? != 0)
+        }
         "dhash_entries" => options.hash.dhash_entries = entries()?,
         "ihash_entries" => options.hash.ihash_entries = entries()?,
         "mhash_entries" => options.hash.mhash_entries = entries()?,
@@ -117,7 +119,8 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
             }
         }
         "min_free_kbytes" => {
-            options.alloc.min_free_kbytes = Some(number(value).ok_or(Wrong::Value("a size in kB"))?);
+            options.alloc.min_free_kbytes =
+                Some(number(value).ok_or(Wrong::Value("a size in kB"))?);
         }
         "watermark_scale_factor" => {
             let factor = number(value).filter(|factor| (1..=3000).contains(factor));
