@@ -77,16 +77,16 @@ fn advice(kernel: &Kernel) -> &'static str {
     let spread = kernel.options.hash.distribute(kernel.map.with_memory().len());
     match (one_node, spread) {
         (true, _) => {
-            "One node has all memory, so all tables lie there: boot with `--nodes 4` to see them \
-             spread."
+            "One node has all memory, so all tables lie there.\n\
+             Boot with `--nodes 4` to see them spread."
         }
         (false, true) => {
-            "Look at the column \"hash pages\": every node carries its share of the tables. Boot \
-             with `--append hashdist=0` to see node 0 carry the two large ones alone."
+            "Look at the column \"hash pages\": every node carries its share of the tables.\n\
+             Boot with `--append hashdist=0` to see node 0 carry the two large ones alone."
         }
         (false, false) => {
-            "Look at the column \"hash pages\": with hashdist=0 node 0 carries the dentry and \
-             inode tables alone. Boot without it to see them spread over all nodes."
+            "Look at the column \"hash pages\": node 0 carries the dentry and inode tables alone.\n\
+             Boot without `hashdist=0` to see them spread over all nodes."
         }
     }
 }

@@ -14,7 +14,7 @@ mod log;
 
 use core::fmt;
 
-pub use kinds::Kind;
+pub use kinds::{Kind, Uncovered};
 pub use log::Log;
 
 use crate::ids::NodeId;

@@ -116,6 +116,7 @@ fn with_boot(
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn spread_tables_are_dealt_over_the_nodes() {
     with_boot(4, 64, HashOptions::default(), |_, _, tables, _| {
         for table in tables.iter().filter(|table| table.info().name != "PID") {
@@ -124,9 +125,9 @@ fn spread_tables_are_dealt_over_the_nodes() {
             let wanted = dealt(info.bytes / PAGE_SIZE, 4);
             let mut counts = vec![0; 4];
             table.pages_by_node().for_each(|(node, pages)| counts[node.index()] = pages);
-            let rotated = (0..4).any(|by| {
+            let rotated = (0..4).any(|_| {
                 counts.rotate_left(1);
-                by < 4 && counts == wanted
+                counts == wanted
             });
             assert!(rotated, "{info}: {counts:?}, not {wanted:?} from any node on");
         }
@@ -157,6 +158,7 @@ fn tables_that_are_not_spread_lie_in_one_piece_each_on_the_next_node() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn a_table_above_4_mib_comes_from_vmalloc_even_unspread() {
     let options = HashOptions {
         hashdist: Some(false),
@@ -173,6 +175,7 @@ fn a_table_above_4_mib_comes_from_vmalloc_even_unspread() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn large_pages_where_every_node_gets_one() {
     let options = HashOptions {
         dhash_entries: Some(1 << 20),
@@ -191,6 +194,7 @@ fn large_pages_where_every_node_gets_one() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn one_node_with_memory_is_not_spread_unless_told_to() {
     let machine = SimMachine::builder().node(64 * MIB, 1).node(0, 1).build();
     let map = machine.map();
@@ -232,6 +236,7 @@ fn dentry(distribute: bool, entries: u64) -> TableSpec {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn without_memory_a_table_is_halved_and_says_so() {
     for distribute in [false, true] {
         let machine = machine(1, 16);
@@ -260,6 +265,7 @@ fn without_memory_a_table_is_halved_and_says_so() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn without_any_memory_a_table_is_an_error() {
     let machine = machine(1, 16);
     let map = machine.map();
@@ -318,6 +324,7 @@ fn a_tail_that_a_table_does_not_need_is_free() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn the_table_of_bound_ports_is_as_large_as_that_of_connections_came_out() {
     let machine = machine(1, 16);
     let map = machine.map();
@@ -350,6 +357,7 @@ struct Line([AtomicU64; 8]);
 unsafe impl Bucket for Line {}
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn buckets_are_empty_at_first_also_where_the_memory_is_not_zeroed() {
     with_boot(2, 32, HashOptions::default(), |map, _, _, plan| {
         // The tables are checked by `with_boot`; this one is not zeroed.
@@ -381,11 +389,14 @@ fn buckets_are_empty_at_first_also_where_the_memory_is_not_zeroed() {
 
 #[test]
 fn tables_are_hash_tables_wherever_they_lie() {
-    for (distribute, entries, placement) in [
-        (false, 1 << 14, Placement::Linear),
+    // Miri maps nothing, and is slow.
+    let (count, linear): (u64, u64) = if cfg!(miri) { (200, 1 << 9) } else { (20_000, 1 << 14) };
+    let cases = [
+        (false, linear, Placement::Linear),
         (true, 1 << 14, Placement::Vmalloc),
         (true, 1 << 19, Placement::VmallocHuge),
-    ] {
+    ];
+    for (distribute, entries, placement) in cases.into_iter().take(if cfg!(miri) { 1 } else { 3 }) {
         let machine = machine(2, 32);
         let map = machine.map();
         let mm = machine.start(&map, Default::default());
@@ -395,9 +406,9 @@ fn tables_are_hash_tables_wherever_they_lie() {
         let table = allocate(&dentry(distribute, entries), &vmalloc, &turns).unwrap();
         assert_eq!(table.info().placement, placement);
         let key = |number: u64| number * 4096 + 64;
-        let mut entries: Vec<Entry> = (0..20_000).map(|n| Entry::new(key(n), n)).collect();
+        let mut entries: Vec<Entry> = (0..count).map(|n| Entry::new(key(n), n)).collect();
         let hash = ChainTable::new(table).unwrap();
-        let (left, right) = entries.split_at_mut(10_000);
+        let (left, right) = entries.split_at_mut(count as usize / 2);
         let mut twice = Entry::new(key(5), 0);
         std::thread::scope(|scope| {
             for (cpu, half) in [(0, left), (1, right)] {
@@ -414,13 +425,13 @@ fn tables_are_hash_tables_wherever_they_lie() {
             }
         });
         assert_eq!(hash.insert(&mut twice).unwrap_err().key(), key(5), "it is there already");
-        assert!((0..20_000).all(|number| hash.get(key(number)) == Some(number)));
+        assert!((0..count).all(|number| hash.get(key(number)) == Some(number)));
         assert_eq!(hash.get(1), None);
         assert!(hash.set(key(7), 70) && !hash.set(1, 1));
-        assert_eq!(hash.lengths().sum::<usize>(), 20_000);
+        assert_eq!(hash.lengths().sum::<usize>() as u64, count);
         let longest = hash.lengths().max().unwrap();
         assert!(longest <= 16, "keys are spread: the longest chain has {longest}");
-        for number in (0..20_000).rev() {
+        for number in (0..count).rev() {
             let entry = hash.remove(key(number)).unwrap();
             assert_eq!(entry.value(), if number == 7 { 70 } else { number });
             assert!(hash.remove(key(number)).is_none());
@@ -432,6 +443,7 @@ fn tables_are_hash_tables_wherever_they_lie() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn an_exhausted_node_does_not_stop_a_spread_table() {
     let machine = machine(4, 32);
     let map = machine.map();

@@ -58,6 +58,14 @@ fn look_at(map: &NodeMap<'_>, usable: &[PfnRange]) {
     let missing = if refused { 0 } else { map.uncovered_bytes() / 4096 + borders };
     assert!(total - given <= missing, "{} of {total} frames are gone", total - given);
 
+    let end = usable.last().map_or(PhysAddr(0), |range| range.end.addr());
+    for pair in map.blocks().windows(2) {
+        assert!(pair[0].range.end <= pair[1].range.start, "{pair:?}");
+    }
+    for block in map.blocks() {
+        assert!(!block.range.is_empty() && block.range.end <= end, "{block:?}");
+        assert_eq!(map.node_of_address(block.range.start), Some(block.node));
+    }
     for range in ranges {
         assert_eq!(map.node_of(range.frames.start), Some(range.node));
         assert_eq!(map.node_of(Pfn(range.frames.end.0 - 1)), Some(range.node));

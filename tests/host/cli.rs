@@ -1,7 +1,6 @@
 //! The launcher's command line as a person or a program uses it: what it prints, where, and its
 //! exit code.
 
-use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use nearmem_boot::workspace;
@@ -18,32 +17,25 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+fn data(name: &str) -> String {
+    format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Exit code 2, nothing on standard output, and one line that says this.
-fn refused(arguments: &[&str], says: &str) {
+/// The one JSON value that a command writes; nothing else may be there.
+fn json(arguments: &[&str]) -> Value {
     let output = launcher(arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON value")
+}
+
+#[test]
+fn what_only_qemu_can_refuse_is_said_in_its_words() {
+    let output = launcher(&["--", "-numa", "node,nodeid=0,mem=1G"]);
     let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    assert!(output.stdout.is_empty(), "{arguments:?}: {}", text(&output.stdout));
-    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
-    assert!(errors.contains(says), "{arguments:?}: {errors}");
-}
-
-#[test]
-fn impossible_machines_are_refused_in_one_line() {
-    refused(&["--nodes", "0"], "0 nodes");
-    refused(&["--mem", "lots"], "lots");
-    refused(&["--nodes", "4", "--mem", "3M"], "too little");
-    refused(&["--machine", "no-such-file.toml"], "no-such-file.toml");
-    refused(&["facts", "no-such-case.json"], "no-such-case.json");
-}
-
-#[test]
-fn what_only_qemu_can_refuse_is_said_in_its_words_and_is_2_too() {
-    refused(&["--", "-numa", "node,nodeid=0,mem=1G"], "mem");
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.contains("QEMU refused the machine"), "{errors}");
 }
 
 #[test]
@@ -77,11 +69,35 @@ fn a_run_shows_nodes_tables_and_memory_and_ends_by_itself() {
 
 #[test]
 fn facts_are_one_object_on_standard_output() {
-    let case = data("oracle/memoryless.json");
-    let output = launcher(&["facts", &case.display().to_string()]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let facts: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let facts = json(&["facts", &data("oracle/memoryless.json")]);
     assert_eq!(facts["case"], "memoryless");
     assert_eq!(facts["exact"]["online_nodes"], serde_json::json!([0, 1, 2]));
     assert!(facts["informative"]["nodes"].is_array() && facts["findings"].is_array());
+}
+
+#[test]
+fn a_map_needs_no_machine() {
+    let map = json(&["map", &data("corpus/v04-two-memoryless-nodes.json")]);
+    assert_eq!(map["nodes"].as_array().map(Vec::len), Some(4));
+    assert_eq!(map["nodes"][1]["memory"], serde_json::json!([]));
+    assert_eq!(map["warnings"], serde_json::json!([]));
+    assert_eq!(launcher(&["map", "no-such-case.json"]).status.code(), Some(1));
+}
+
+/// Two boots of the box of 2007. What the tables take from each node follows from their sizes.
+#[test]
+fn the_first_seed_moves_memory_off_node_0_as_arithmetic_says() {
+    let seed = json(&["seed", "hashdist", "--json"]);
+    let used = |boot: &str, node: usize| {
+        seed[boot]["nodes"][node]["mem_used_kb"].as_i64().expect("a number of kB")
+    };
+    let expected = seed["expected_delta_kb"].as_array().expect("a number for each node");
+    assert_eq!(expected.len(), 8);
+    for (node, expected) in expected.iter().enumerate() {
+        let change = used("hashdist0", node) - used("hashdist1", node);
+        assert_eq!(Some(change), expected.as_i64(), "kB that node {node} gains");
+    }
+    assert_eq!(seed["node0_delta_kb"], seed["expected_node0_delta_kb"]);
+    let gain = seed["node0_delta_kb"].as_i64().expect("a number of kB");
+    assert!((40_000..45_000).contains(&gain), "2007 gained 41312 kB, this {gain}");
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
+use nearmem_tests::expectations;
 use nearmem_tests::guest::{QemuGuest, Suites, build_suites};
 use nearmem_tests::machine_file::{MachineFile, load_all};
 use nearmem_tests::session::{self, Job, Session};
-use nearmem_tests::{elf, expectations};
 
 /// How many machines boot at a time, unless `--test-threads` is less.
 const AT_ONCE: usize = 2;
@@ -36,14 +36,12 @@ fn main() -> ExitCode {
 /// All trials, and a job for each machine of which at least one is asked for.
 fn prepare(arguments: &Arguments) -> Result<(Vec<Trial>, Vec<Job>)> {
     let suites = build_suites()?;
-    let bytes = std::fs::read(&suites.elf).context("cannot read the suites' ELF")?;
-    let all_tests = elf::test_names(&bytes)?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("machines");
 
     let (mut trials, mut jobs) = (Vec::new(), Vec::new());
     for file in load_all(&folder)? {
         let session = Arc::new(Session::default());
-        let tests = file.tests(&all_tests)?;
+        let tests = file.tests(&suites.tests)?;
         let mut machine: Vec<Trial> = Vec::new();
         for test in &tests {
             machine.push(test_trial(&file, test, session.clone()));

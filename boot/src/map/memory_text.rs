@@ -11,12 +11,13 @@ use super::case::{CaseRegion, Number};
 /// # Errors
 /// JSON of another shape, or text without a single region.
 pub fn parse(text: &str) -> Result<Vec<Region>> {
-    if text.trim_start().starts_with(['[', '{']) {
-        return from_json(text);
-    }
+    // A log begins with a bracket, too: its time stamp.
     let e820: Vec<Region> = text.lines().filter_map(e820_line).collect();
     if !e820.is_empty() {
         return Ok(e820);
+    }
+    if text.trim_start().starts_with(['[', '{']) {
+        return from_json(text);
     }
     let iomem: Vec<Region> = text.lines().filter_map(iomem_line).collect();
     ensure!(!iomem.is_empty(), "no line of it is one of /proc/iomem or of an e820 map");

@@ -22,7 +22,7 @@ fn write_report(out: &mut String, built: &Built, input: &Input, records: bool) -
     tables(out, built, input, records)?;
     for node in &built.nodes {
         writeln!(out)?;
-        write_node(out, node)?;
+        write_node(out, node, built)?;
     }
     rest(out, built)?;
     writeln!(out)?;
@@ -89,7 +89,7 @@ fn count(srat: &Srat<'_>) -> impl Display {
     )
 }
 
-fn write_node(out: &mut String, node: &Node) -> fmt::Result {
+fn write_node(out: &mut String, node: &Node, built: &Built) -> fmt::Result {
     write!(out, "Node {}", node.id)?;
     if let Some(pxm) = node.pxm {
         write!(out, " (domain {pxm})")?;
@@ -98,6 +98,7 @@ fn write_node(out: &mut String, node: &Node) -> fmt::Result {
     write!(out, ": {}", Size(bytes))?;
     match &node.apic_ids[..] {
         [] => write!(out, ", no CPUs")?,
+        [one] => write!(out, ", 1 CPU, APIC {}", one.0)?,
         ids => write!(out, ", {} CPUs, APIC {}", ids.len(), Ids(ids))?,
     }
     writeln!(out, "{}", if node.initiator { ", an initiator" } else { "" })?;
@@ -105,9 +106,11 @@ fn write_node(out: &mut String, node: &Node) -> fmt::Result {
     for &range in &node.memory {
         if let Some(before) = before {
             let hole = PhysRange { start: before.end, end: range.start };
-            writeln!(out, "  {:<44} {:>12}", format!("{hole} hole"), Size(hole.len()))?;
+            let others = built.usable.iter().any(|frames| frames.bytes().overlaps(hole));
+            let what = if others { "not its own" } else { "hole" };
+            writeln!(out, "  {:<48} {:>12}", format!("{hole} {what}"), Size(hole.len()))?;
         }
-        writeln!(out, "  {:<44} {:>12}", range.to_string(), Size(range.len()))?;
+        writeln!(out, "  {:<48} {:>12}", range.to_string(), Size(range.len()))?;
         before = Some(range);
     }
     Ok(())
@@ -186,6 +189,25 @@ mod tests {
             (3000, "3000 bytes"),
         ] {
             assert_eq!(Size(bytes).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_report_has_nodes_ranges_distances_and_findings() {
+        let case = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/corpus/");
+        let case = format!("{case}v31-nodes-interleaved-2-4-6-8.json");
+        let input = Input::of_case(case.as_ref()).unwrap();
+        let text = report(&crate::map::build::build(&input), &input, true);
+        for line in [
+            "SRAT: revision 2, 272 bytes, records: 4 of CPUs, 4 of memory",
+            "Node 1 (domain 1): 3584 MiB, 2 CPUs, APIC 2-3",
+            "  [mem 0x0009f000-0x000fffff] hole",
+            "  [mem 0x80000000-0xffffffff] not its own",
+            "   0 at 0x0030  SRAT: PXM 0 -> APIC 0x00 -> Node 0",
+            "  1:  20  10 ",
+            "  note     node-interleaved",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
         }
     }
 

@@ -7,6 +7,24 @@ use crate::firmware::Signature;
 use crate::ids::{CpuId, NodeId, ProximityDomain};
 use crate::units::PhysRange;
 
+/// What becomes of usable memory that is in no range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Uncovered {
+    /// Little enough: nobody uses it.
+    OnNoNode,
+    /// Too much.
+    Refused,
+}
+
+impl fmt::Display for Uncovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Uncovered::OnNoNode => "they are on no node and not used",
+            Uncovered::Refused => "the table is refused",
+        })
+    }
+}
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $({ $($field:ident: $type:ty),+ })? =
         $severity:ident $name:literal $text:literal;)+) => {
@@ -98,9 +116,9 @@ kinds! {
         Warning "srat-overlap-same-node"
         "{range} and {other}, both of node {node}, overlap: they are joined";
     /// Usable memory in no range, enough to refuse the table or not.
-    SratUncoveredRam { bytes: u64, first: u64 } = Warning "srat-uncovered-ram"
-        "{bytes} bytes of usable memory, from {first:#x} on, are in no range: on no node, and from \
-         1 MiB on the table is refused";
+    SratUncoveredRam { bytes: u64, first: u64, outcome: Uncovered } =
+        Warning "srat-uncovered-ram"
+        "{bytes} bytes of usable memory, from {first:#x} on, are in no range: {outcome}";
     /// An x2APIC id that no CPU can have in this mode.
     SratCpuIdTooHigh { apic: u32, max: u32 } = Warning "srat-cpu-id-too-high"
         "APIC {apic:#x} is above {max:#x}, the highest that a CPU here can have: ignored";

@@ -122,9 +122,10 @@ fn allocate_halving<'m, P: Platform>(
     mut attempt: impl FnMut(u64) -> Result<(*mut u8, Placement, TableMemory<'m, P>), HashErrorCause>,
 ) -> Result<Table<'m, P>, HashError> {
     let wanted = spec.entries();
+    let bucket_bytes = spec.size.bucket_bytes.max(1);
     let mut entries = wanted;
     loop {
-        let bytes = entries.saturating_mul(spec.size.bucket_bytes);
+        let bytes = entries.saturating_mul(bucket_bytes);
         match attempt(bytes) {
             Ok((start, placement, memory)) => {
                 let info = TableInfo {
@@ -134,10 +135,9 @@ fn allocate_halving<'m, P: Platform>(
                     order: order_of(bytes),
                     bytes,
                     placement,
-                    early: spec.early,
+                    early: matches!(memory, TableMemory::Boot { .. }),
                     address: VirtAddr(start.expose_provenance() as u64),
                 };
-                let bucket_bytes = spec.size.bucket_bytes;
                 return Ok(Table { info, bucket_bytes, zeroed: spec.zero, memory });
             }
             Err(_) if bytes > PAGE_SIZE && entries > 2 => entries /= 2,

@@ -89,7 +89,13 @@ pub(super) fn keep_first<P: Platform>(
         block.leak();
         return;
     }
-    let Ok((low, high)) = block.into_halves() else { return };
+    let (low, high) = match block.into_halves() {
+        Ok(halves) => halves,
+        Err(single) => {
+            single.leak();
+            return;
+        }
+    };
     let half = low.order().pages();
     if pages > half {
         low.leak();

@@ -62,27 +62,19 @@ pub fn sort_and_check(blocks: &mut [Block], findings: &mut dyn Findings) -> bool
     true
 }
 
-/// Every block that overlaps an earlier one, with one that it overlaps: one of another node, if
-/// there is one. One pass over blocks that are sorted by address.
+/// Every block that overlaps the one that reaches furthest of those before it, with that one. One
+/// pass over blocks that are sorted by address.
+///
+/// The first block that overlaps any earlier one of another node is among them: if the furthest
+/// were of its own node, that one and the other would overlap already.
 fn overlaps(blocks: &[Block]) -> impl Iterator<Item = (Block, Block)> + '_ {
-    // The block that reaches furthest so far, and the one that does so among other nodes'.
-    let mut first: Option<Block> = None;
-    let mut second: Option<Block> = None;
+    let mut furthest = Block::NONE;
     blocks.iter().filter_map(move |&block| {
-        let reaches = |other: &Block| other.range.end > block.range.start;
-        let foreign = |other: &Block| reaches(other) && other.node != block.node;
-        let found = [first, second].into_iter().flatten().find(foreign).or(first.filter(reaches));
-        let end = |other: Option<Block>| other.map(|other| other.range.end).unwrap_or_default();
-        let same = first.is_some_and(|first| first.node == block.node);
-        if block.range.end > end(first) {
-            if !same {
-                second = first;
-            }
-            first = Some(block);
-        } else if !same && block.range.end > end(second) {
-            second = Some(block);
+        let before = furthest;
+        if block.range.end > before.range.end {
+            furthest = block;
         }
-        found.map(|other| (block, other))
+        (before.range.end > block.range.start).then_some((block, before))
     })
 }
 

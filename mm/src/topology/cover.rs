@@ -4,7 +4,7 @@ use super::NodeRange;
 use super::fill::Fill;
 use super::memory_map::MemoryMap;
 use super::records::Block;
-use crate::finding::{Finding, Findings, Kind, Place};
+use crate::finding::{Finding, Findings, Kind, Place, Uncovered};
 use crate::firmware::srat::SIGNATURE;
 use crate::ids::NodeId;
 use crate::units::{PAGE_SIZE, PfnRange, PhysAddr, PhysRange};
@@ -65,17 +65,18 @@ pub fn all_to_node_0(memory: &MemoryMap<'_>, out: &mut Fill<'_, NodeRange>) -> C
 impl Coverage {
     /// Says what is wrong with it, and whether the table stands.
     pub fn accept(&self, memory: &MemoryMap<'_>, findings: &mut dyn Findings) -> bool {
-        let total = memory.frames();
+        // Without a range that has memory Linux refuses, too.
+        let refused = self.uncovered >= TOLERATED || self.frames == 0;
         if self.uncovered >= PAGE_SIZE {
             let first = self.first.unwrap_or_default().0;
-            let kind = Kind::SratUncoveredRam { bytes: self.uncovered, first };
+            let outcome = if refused { Uncovered::Refused } else { Uncovered::OnNoNode };
+            let kind = Kind::SratUncoveredRam { bytes: self.uncovered, first, outcome };
             findings.add(Finding::at(Place::table(SIGNATURE), kind));
         }
-        // Without a range that has memory Linux refuses, too.
-        if self.uncovered >= TOLERATED || self.frames == 0 {
+        if refused {
             return false;
         }
-        let split = total - self.frames - self.uncovered_frames;
+        let split = memory.frames() - self.frames - self.uncovered_frames;
         if split > 0 {
             let kind = Kind::SratSplitFrames { frames: split };
             findings.add(Finding::at(Place::table(SIGNATURE), kind));

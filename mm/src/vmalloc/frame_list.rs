@@ -1,8 +1,11 @@
 //! Frames that are on their way somewhere: a list whose links lie in the frames themselves, so
 //! that it takes no memory, however long it gets.
 
-use crate::platform::PhysMap;
+use crate::alloc::MemorySubsystem;
+use crate::platform::Platform;
 use crate::units::{Order, Pfn};
+
+use super::fill::free;
 
 /// Blocks that belong to the list, last in first out.
 pub(super) struct FrameList<'a, P> {
@@ -17,7 +20,7 @@ struct Link {
     order: Order,
 }
 
-impl<'a, P: PhysMap> FrameList<'a, P> {
+impl<'a, P: Platform> FrameList<'a, P> {
     pub(super) fn new(platform: &'a P) -> FrameList<'a, P> {
         FrameList { platform, first: None }
     }
@@ -44,6 +47,14 @@ impl<'a, P: PhysMap> FrameList<'a, P> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_none()
+    }
+
+    /// Frees all blocks. What led to them was flushed out of all TLBs before.
+    pub(super) fn free(&mut self, mm: &MemorySubsystem<'_, P>) {
+        while let Some((block, order)) = self.pop() {
+            // SAFETY: blocks of a list of vmalloc's are allocated, leaked, and in no mapping.
+            unsafe { free(mm, block, order) };
+        }
     }
 
     fn link(&self, block: Pfn) -> *mut Link {

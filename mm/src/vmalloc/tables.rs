@@ -6,7 +6,6 @@ use crate::units::{Order, Pfn, VirtAddr};
 
 use super::VmallocError;
 use super::frame_list::FrameList;
-use super::free_frames;
 
 /// Tables that one leaf may need at most: all levels but the topmost of four.
 const MOST: usize = 3;
@@ -58,8 +57,8 @@ impl<'a, 'm, P: Platform> TableStock<'a, 'm, P> {
 
     /// Frees what is left. The caller has flushed what was unmapped.
     pub(super) fn finish(mut self) {
-        free_frames(self.mm, &mut self.spare);
-        free_frames(self.mm, &mut self.returned);
+        self.spare.free(self.mm);
+        self.returned.free(self.mm);
     }
 }
 

@@ -114,11 +114,10 @@ impl<'m, F: FreeFrames<'m>> Areas<'m, F> {
         Ok(())
     }
 
-    /// Takes reserved frames of one range over, in maximal aligned blocks, ascending. Says
-    /// how many blocks there were.
-    pub(super) fn release(&mut self, frames: PfnRange) -> Result<u64, ReleaseError> {
+    /// Takes reserved frames of one range over, in maximal aligned blocks, ascending.
+    pub(super) fn release(&mut self, frames: PfnRange) -> Result<(), ReleaseError> {
         if frames.is_empty() {
-            return Ok(0);
+            return Ok(());
         }
         let last = Pfn(frames.end.0 - 1);
         for pfn in [frames.start, last] {
@@ -138,17 +137,15 @@ impl<'m, F: FreeFrames<'m>> Areas<'m, F> {
         }
         self.managed.insert(frames.bytes()).map_err(|_| ReleaseError::TooManyRanges)?;
         let mut start = frames.start;
-        let mut blocks = 0;
         while start < frames.end {
             let order = largest_block(start, frames.end);
             // A frame that was never released is in no free block, so this cannot fail.
             let put = self.areas[at].put(start, order);
             debug_assert_eq!(put, Ok(()));
             start = start + order.pages();
-            blocks += 1;
         }
         self.free += frames.len();
-        Ok(blocks)
+        Ok(())
     }
 
     /// The lowest frame of a block that was not released.

@@ -186,10 +186,10 @@ fn what_was_found_before_a_refusal_stays_and_nothing_is_looked_for_after_it() {
 
 #[test]
 fn a_cpu_in_three_records_is_a_conflict_and_a_repeat() {
-    let records = [cpu(0, 5), cpu(1, 5), cpu(0, 5), memory(0, mib(0, 8))];
+    let records = [cpu(0, 5), cpu(0, 5), cpu(1, 5), memory(0, mib(0, 8))];
     Machine::new(&[mib(0, 8)], &srat(2, &records)).map(|map, seen| {
         assert_eq!(map.cpu_records().len(), 1);
-        assert_eq!(map.cpu_records()[0].node, NodeId(0));
+        assert_eq!(map.cpu_records()[0].node, NodeId(1));
         let names = seen.names();
         assert!(names.contains(&"srat-cpu-conflict") && names.contains(&"srat-cpu-listed-twice"));
     });

@@ -1,5 +1,7 @@
 //! Random histories: the implementation and the model do the same.
 
+use std::collections::BTreeSet;
+
 use nearmem::zone::{Buddy, FreeFrames};
 use nearmem::{Order, Pfn, PfnRange};
 use proptest::prelude::*;
@@ -17,6 +19,8 @@ enum Step {
     Put(usize, Option<(Order, usize)>),
     /// Put back whatever this is: an offset from 10 frames before the range.
     Misuse(u64, Order),
+    /// Put back what is around the taken block with this number.
+    Around(usize, Order),
 }
 
 fn orders() -> impl Strategy<Value = Order> {
@@ -31,6 +35,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             4 => orders().prop_map(Step::Take),
             3 => (any::<usize>(), part).prop_map(|(which, part)| Step::Put(which, part)),
             1 => (0..5000_u64, orders()).prop_map(|(at, order)| Step::Misuse(at, order)),
+            1 => (any::<usize>(), orders()).prop_map(|(which, order)| Step::Around(which, order)),
         ],
         1..150,
     )
@@ -70,6 +75,23 @@ fn pick(
     Some((block + chosen * small.pages(), small))
 }
 
+/// Puts back a block of which not all is taken. By luck all of it may be: then it is no misuse.
+fn misuse(
+    buddy: &mut Buddy<'_>,
+    model: &mut crate::model::Flags,
+    owned: &BTreeSet<u64>,
+    block: Pfn,
+    order: Order,
+) -> Result<(), TestCaseError> {
+    if (block.0..block.0 + order.pages()).all(|frame| owned.contains(&frame)) {
+        return Ok(());
+    }
+    let error = buddy.put(block, order);
+    prop_assert!(error.is_err());
+    prop_assert_eq!(error, model.put(block, order));
+    Ok(())
+}
+
 fn run(
     buddy: &mut Buddy<'_>,
     model: &mut crate::model::Flags,
@@ -81,7 +103,7 @@ fn run(
     let start = profile(buddy);
     prop_assert_eq!(&start, &profile(model));
     let mut taken = Vec::new();
-    let mut owned = std::collections::BTreeSet::new();
+    let mut owned = BTreeSet::new();
     for step in steps {
         match step {
             Step::Take(order) => {
@@ -105,13 +127,13 @@ fn run(
             }
             Step::Misuse(at, order) => {
                 let block = Pfn((frames.start.0 + at).saturating_sub(10));
-                // By luck it may be a block that was taken: then it is no misuse.
-                if (block.0..block.0 + order.pages()).all(|frame| owned.contains(&frame)) {
-                    continue;
-                }
-                let error = buddy.put(block, order);
-                prop_assert!(error.is_err());
-                prop_assert_eq!(error, model.put(block, order));
+                misuse(buddy, model, &owned, block, order)?;
+            }
+            Step::Around(which, order) => {
+                let Some(at) = which.checked_rem(taken.len()) else { continue };
+                let (inside, _) = taken[at];
+                let block = Pfn(inside.0 >> order.get() << order.get());
+                misuse(buddy, model, &owned, block, order)?;
             }
         }
         prop_assert_eq!(profile(buddy), profile(model));

@@ -133,6 +133,30 @@ fn misuse_is_named_and_changes_nothing<F: for<'m> Structure<'m>>() {
     });
 }
 
+fn one_free_frame_anywhere_in_a_block_is_found<F: for<'m> Structure<'m>>() {
+    let frames = PfnRange::new(2048, 3072);
+    with::<F, _>(frames, |structure| {
+        for at in [0, 1, 62, 63, 64, 511, 1023] {
+            let free = Pfn(2048 + at);
+            structure.put(free, Order::ZERO).unwrap();
+            for order in Order::all() {
+                let block = Pfn(free.0 >> order.get() << order.get());
+                let error = structure.put(block, order);
+                assert_eq!(error, Err(FreeError::AlreadyFree { pfn: free }), "{order:?}");
+            }
+            assert_eq!(structure.take(Order::ZERO), Some(free));
+        }
+    });
+}
+
+fn a_block_that_ends_one_frame_too_far_is_refused<F: for<'m> Structure<'m>>() {
+    with::<F, _>(PfnRange::new(1024, 2047), |structure| {
+        let error = structure.put(Pfn(1536), Order::HUGE);
+        assert_eq!(error, Err(FreeError::OutOfRange { pfn: Pfn(2047) }));
+        assert_eq!(structure.put(Pfn(2044), order(1)), Ok(()));
+    });
+}
+
 fn a_range_of_one_frame_works<F: for<'m> Structure<'m>>() {
     let frames = PfnRange::new(77, 78);
     with::<F, _>(frames, |structure| {
@@ -150,7 +174,11 @@ macro_rules! suite {
             $(#[test] fn $test() { super::$test::<super::OfBuddy>() })*
         }
         mod model {
-            $(#[test] #[cfg_attr(miri, ignore = "too slow")] fn $test() { super::$test::<super::OfFlags>() })*
+            $(
+                #[test]
+                #[cfg_attr(miri, ignore = "too slow")]
+                fn $test() { super::$test::<super::OfFlags>() }
+            )*
         }
     };
 }
@@ -162,5 +190,7 @@ suite!(
     a_range_may_begin_and_end_anywhere,
     frames_of_high_addresses_are_exact,
     misuse_is_named_and_changes_nothing,
+    one_free_frame_anywhere_in_a_block_is_found,
+    a_block_that_ends_one_frame_too_far_is_refused,
     a_range_of_one_frame_works,
 );

@@ -2,17 +2,17 @@
 
 use alloc::vec::Vec;
 
-use nearmem::alloc::{Interleave, interleave_nodes};
+use nearmem::alloc::{FrameBlock, Interleave, Request, interleave_nodes};
 use nearmem::hash::{
     ChainTable, Entry, HashMachine, MemoryPages, Placement, Plan, TableInfo, allocate,
 };
-use nearmem::{NodeId, PAGE_SIZE, PhysAddr};
+use nearmem::{NodeId, Order, PAGE_SIZE, PhysAddr};
 use nearmem_kernel::Kernel;
 use nearmem_suites::kernel_tests;
 use nearmem_x86_64::exceptions::probe;
 
 use crate::page_tables::leaf;
-use crate::support::{all_free_frames, runs};
+use crate::support::{all_free_frames, give_back, runs};
 
 kernel_tests! {
     the_boot_list_is_complete,
@@ -24,6 +24,7 @@ kernel_tests! {
     early_tables_lie_at_the_bottom_of_boot_memory,
     tables_are_memory_of_their_own,
     entries_are_inserted_found_and_removed,
+    a_table_is_halved_when_memory_is_short,
 }
 
 /// Linux's names, in boot order.
@@ -121,13 +122,18 @@ fn spread_tables_lie_as_run_arithmetic_says(kernel: &Kernel) {
     }
 }
 
+/// Where a table's first byte is.
+fn physical(info: &TableInfo) -> PhysAddr {
+    let leaf = leaf(info.address).expect("a table is mapped");
+    PhysAddr(leaf.to.0 + (info.address.0 - leaf.at.0))
+}
+
 fn linear_tables_lie_whole_on_one_node(kernel: &Kernel) {
     let linear = kernel.tables.iter().filter(|table| table.info().placement == Placement::Linear);
     for table in linear {
         let nodes: Vec<NodeId> = table.pages_by_node().map(|(node, _)| node).collect();
         let info = table.info();
-        let found = leaf(info.address).expect("a table is mapped");
-        let at = PhysAddr(found.to.0 + (info.address.0 - found.at.0));
+        let at = physical(info);
         assert_eq!(nodes, [kernel.map.node_of(at.pfn()).expect("memory")], "{info}");
         let last = PhysAddr(at.0 + info.bytes - 1);
         assert_eq!(kernel.map.node_of(last.pfn()), Some(nodes[0]), "{info}");
@@ -142,6 +148,7 @@ fn early_tables_lie_at_the_bottom_of_boot_memory(kernel: &Kernel) {
     for table in kernel.tables.iter().filter(|table| table.info().early) {
         let nodes: Vec<NodeId> = table.pages_by_node().map(|(node, _)| node).collect();
         assert_eq!(nodes, [bottom], "{}", table.info());
+        assert!(physical(table.info()) >= floor, "{} is below 16 MiB", table.info());
     }
 }
 
@@ -158,15 +165,19 @@ fn tables_are_memory_of_their_own(kernel: &Kernel) {
     }
 }
 
-/// On tables made as at boot: each one whose buckets are chains.
-fn entries_are_inserted_found_and_removed(kernel: &Kernel) {
-    let frames = 1 << 15;
+/// The plan of a machine with so many frames, with this machine's options.
+fn plan(kernel: &Kernel, frames: u64) -> Plan {
     let machine = HashMachine {
         memory: MemoryPages { kernel: frames, all: frames },
         possible_cpus: kernel.map.cpus().len() as u32,
         nodes_with_memory: kernel.map.with_memory().len(),
     };
-    let plan = Plan::new(&kernel.options.hash, machine);
+    Plan::new(&kernel.options.hash, machine)
+}
+
+/// On tables made as at boot: each one whose buckets are chains.
+fn entries_are_inserted_found_and_removed(kernel: &Kernel) {
+    let plan = plan(kernel, 1 << 15);
     let chained: Vec<_> = plan.late().filter(|spec| spec.size.bucket_bytes == 8).collect();
     assert!(chained.len() >= 3, "{} tables have buckets of 8 bytes", chained.len());
     for spec in chained {
@@ -195,5 +206,45 @@ fn entries_are_inserted_found_and_removed(kernel: &Kernel) {
 
         table.into_table().free().expect("a late table can be freed");
         assert_eq!(all_free_frames(kernel), before, "free frames after {}", spec.name);
+    }
+}
+
+/// With 40 frames free, a table of 64 cannot be had, and one of 32 or less can.
+fn a_table_is_halved_when_memory_is_short(kernel: &Kernel) {
+    let plan = plan(kernel, 1 << 22);
+    let spec = plan.late().find(|spec| spec.name == "Mount-cache").expect("it is always late");
+    assert_eq!(spec.bytes(), 64 * PAGE_SIZE);
+    // The heap never shrinks, so the list is made first.
+    let mut taken = Vec::with_capacity(16 << 10);
+    let before = all_free_frames(kernel);
+    take_all(kernel, &mut taken);
+    let spare = taken.iter().rposition(|block| block.order().pages() >= 64).expect("a block");
+    for (at, frame) in taken.swap_remove(spare).into_frames().enumerate() {
+        match at < 40 {
+            true => give_back(kernel.memory, frame),
+            false => taken.push(frame),
+        }
+    }
+
+    let turns = Interleave::new(interleave_nodes(kernel.map));
+    let table = allocate(spec, kernel.vmalloc, &turns).expect("a smaller table");
+    let info = *table.info();
+    assert!(info.entries < info.wanted && info.entries.is_power_of_two(), "{info}");
+    assert_eq!(info.wanted, spec.entries());
+    let shortfall = info.shortfall().expect("a table that is smaller than it should be");
+    assert_eq!((shortfall.entries, shortfall.wanted), (info.entries, info.wanted));
+    table.free().expect("a late table can be freed");
+
+    taken.drain(..).for_each(|block| give_back(kernel.memory, block));
+    assert_eq!(all_free_frames(kernel), before, "free frames");
+}
+
+/// Takes all that the machine gives, large blocks first.
+fn take_all(kernel: &Kernel, taken: &mut Vec<FrameBlock<'static>>) {
+    for order in Order::all().rev() {
+        while let Ok(block) = kernel.memory.alloc(&Request::new(order)) {
+            assert!(taken.len() + 1024 < taken.capacity(), "more blocks than the list holds");
+            taken.push(block);
+        }
     }
 }

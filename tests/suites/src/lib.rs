@@ -4,6 +4,17 @@
 //!
 //! A test is a function that takes the kernel and panics when something is wrong. A panic ends the
 //! boot, and the runner on the host boots again for the tests behind it.
+//!
+//! ```ignore
+//! nearmem_suites::kernel_tests! { node_0_is_online }
+//!
+//! fn node_0_is_online(kernel: &nearmem_kernel::Kernel) {
+//!     assert!(kernel.map.online().contains(nearmem::NodeId(0)));
+//! }
+//! ```
+//!
+//! In the module `nodes` its name is `nodes::node_0_is_online`, and `cargo test` has it once for
+//! every machine file that runs the suite `nodes`.
 #![no_std]
 
 mod json;

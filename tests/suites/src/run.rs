@@ -16,29 +16,36 @@ static CURRENT: Mutex<Option<&'static str>> = Mutex::new(None);
 /// Value of `test=` that runs no test: for a boot that is to be looked at only.
 const NO_TEST: &str = "-";
 
-/// Runs the tests that `selected` names, comma-separated and in that order; all of them when there
-/// is no selection. A name that is not registered fails. Returns whether all passed; a test that
-/// fails does not return.
+/// Runs what `selected` names, comma-separated and in that order: `suite::name`, or `suite::*` for
+/// a whole suite. All tests when there is no selection. A name that is not registered fails.
+/// Returns whether all passed; a test that fails does not return.
 pub fn run(kernel: &Kernel, selected: Option<&str>) -> bool {
+    let mut all_known = true;
     match selected {
-        None => {
-            tests().iter().for_each(|test| run_one(test, kernel));
-            true
-        }
-        Some(NO_TEST) => true,
+        None => tests().iter().for_each(|test| run_one(test, kernel)),
+        Some(NO_TEST) => {}
         Some(list) => {
-            let mut all_known = true;
             for name in list.split(',') {
-                match tests().iter().find(|test| test.name() == name) {
-                    Some(test) => run_one(test, kernel),
-                    None => {
-                        all_known = false;
-                        event("fail", name, Some(&"no test has this name"));
-                    }
+                let mut known = false;
+                for test in tests().iter().filter(|test| matches(name, test.name())) {
+                    known = true;
+                    run_one(test, kernel);
                 }
+                if !known {
+                    event("fail", name, Some(&"no test has this name"));
+                }
+                all_known &= known;
             }
-            all_known
         }
+    }
+    all_known
+}
+
+/// Whether a word of the selection means this test.
+fn matches(word: &str, name: &str) -> bool {
+    match word.strip_suffix('*') {
+        Some(suite) => name.starts_with(suite),
+        None => name == word,
     }
 }
 
