@@ -12,9 +12,9 @@ use crate::findings::Report;
 /// As many as the firmware's map can have, and a command line: an item takes 4 characters.
 const REGIONS: usize = boot_info::MAX_REGIONS + boot_info::MAX_COMMAND_LINE / 4;
 
-/// With fewer frames below 4 GiB the page tables and the hash tables may find no place: 32 MiB, as
-/// the launcher asks of a machine.
-const LEAST: u64 = 8192;
+/// With fewer frames below 4 GiB the page tables and the hash tables may find no place: what the
+/// smallest machine of the launcher has, 32 MiB, less 1 MiB for the BIOS.
+const LEAST: u64 = 31 << 8;
 const BELOW_4_GIB: PfnRange = PfnRange::new(0, 1 << 20);
 
 struct Static {

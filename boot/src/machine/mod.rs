@@ -1,8 +1,8 @@
 //! Machines: what QEMU is asked for, as a value.
 //!
 //! A machine comes from options (`--nodes 4 --mem 2G --cpus 4`, [`nodes`]), from a machine file
-//! ([`mod@file`], TOML) or from a case ([`case`], JSON); it becomes QEMU's arguments in
-//! [`arguments`].
+//! ([`mod@file`], TOML) or from a case ([`case`], JSON); tables can come from files of their own
+//! ([`table_file`]). It becomes QEMU's arguments in [`arguments`].
 
 pub mod acpi;
 pub mod arguments;
@@ -17,10 +17,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::fault::bad_machine;
+
 pub use acpi::Table;
 pub use nodes::NodeSpec;
-
-use crate::fault::bad_machine;
 
 /// A machine for QEMU.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,8 +32,7 @@ pub fn load(path: &Path, signature: &str) -> Result<Table> {
 }
 
 fn of_case(path: &Path, signature: &str) -> Result<Vec<u8>> {
-    let (srat, slit) = map::case_tables(path)?;
-    let table = if signature == "SRAT" { srat } else { slit };
+    let table = map::case_table(path, signature)?;
     table.ok_or_else(|| anyhow!("{}: the case has none", path.display()))
 }
 

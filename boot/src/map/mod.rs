@@ -68,13 +68,17 @@ pub fn case_as_json(case: &Path) -> Result<serde_json::Value> {
     Ok(json::value(&build::build(&Input::of_case(case)?)))
 }
 
-/// The raw SRAT and SLIT of a case; `None` where it has none.
+/// The raw SRAT or SLIT of a case, by its signature; `None` where it has none.
 ///
 /// # Errors
 /// As [`case_as_json`].
-pub fn case_tables(case: &Path) -> Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+pub fn case_table(case: &Path, signature: &str) -> Result<Option<Vec<u8>>> {
     let input = Input::of_case(case)?;
-    Ok((input.srat, input.slit))
+    Ok(match signature {
+        "SRAT" => input.srat,
+        "SLIT" => input.slit,
+        _ => None,
+    })
 }
 
 fn text(args: &MapArgs, json: bool) -> Result<String> {
