@@ -21,8 +21,7 @@ impl Scratch {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         loop {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path =
-                std::env::temp_dir().join(format!("nearmem-{}-{number}", std::process::id()));
+            let path = folder().join(format!("nearmem-{}-{number}", std::process::id()));
             match std::fs::create_dir(&path) {
                 Ok(()) => return Ok(Scratch { path, keep: false }),
                 // Left by a process of the same number that was killed.
@@ -41,6 +40,14 @@ impl Scratch {
     pub fn keep(&mut self) {
         self.keep = true;
     }
+}
+
+/// The folder for temporary files; `/tmp` when its path is too long for a socket's, which has room
+/// for 107 bytes with our own names in it.
+fn folder() -> PathBuf {
+    const LONGEST: usize = 70;
+    let told = std::env::temp_dir();
+    if told.as_os_str().len() <= LONGEST { told } else { PathBuf::from("/tmp") }
 }
 
 impl Drop for Scratch {

@@ -12,6 +12,8 @@ use spin::Mutex;
 
 /// How many are kept; what comes after is printed only.
 const ROOM: usize = 256;
+/// How many of one kind are kept, so that a defect in every record leaves room for other kinds.
+const OF_ONE_KIND: usize = 16;
 
 struct Kept {
     findings: [Option<Finding>; ROOM],
@@ -33,7 +35,11 @@ pub struct Report;
 impl Findings for Report {
     fn add(&mut self, finding: Finding) {
         println!("{}: {finding}", finding.kind.severity().name());
-        keep(&mut KEPT.lock().findings, finding);
+        let mut kept = KEPT.lock();
+        let same = kept.findings.iter().flatten().filter(|f| f.kind.name() == finding.kind.name());
+        if same.count() < OF_ONE_KIND {
+            keep(&mut kept.findings, finding);
+        }
     }
 
     fn merged(&mut self, merge: Merge) {

@@ -1,14 +1,15 @@
 //! The kernel's general heap: `linked_list_allocator` on blocks of the page allocator.
 //!
 //! It grows by whole blocks, which are not neighbours; so it is a list of arenas, each one block.
-//! Blocks are never given back. One allocation has at most 4 MiB less a little.
+//! Blocks are never given back. One allocation has at most 4 MiB less a little. Not for interrupt
+//! handlers, and not with a token held.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};
 
 use linked_list_allocator::Heap;
-use nearmem::alloc::{AllocError, Request};
-use nearmem::{Order, PAGE_SIZE, Pfn};
+use nearmem::Order;
+use nearmem::alloc::{FrameBlock, Request};
 use nearmem_x86_64::paging::direct_map;
 use spin::Mutex;
 
@@ -48,33 +49,19 @@ pub fn size_and_used() -> (usize, usize) {
 }
 
 impl Arenas {
-    fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        let fit = |heaps: &mut [Heap]| {
-            heaps.iter_mut().rev().find_map(|heap| heap.allocate_first_fit(layout).ok())
-        };
-        if let Some(found) = fit(&mut self.heaps[..self.used]) {
-            return Some(found);
-        }
-        self.grow(layout).ok()?;
-        fit(&mut self.heaps[self.used - 1..self.used])
+    fn fit(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let heaps = self.heaps[..self.used].iter_mut().rev();
+        heaps.into_iter().find_map(|heap| heap.allocate_first_fit(layout).ok())
     }
 
-    /// One arena more: as large as all so far, and large enough for `layout`.
-    fn grow(&mut self, layout: Layout) -> Result<(), AllocError> {
-        let none = AllocError::NoMemory { order: Order::MAX, free: 0 };
-        let (Some(memory), true) = (self.memory, self.used < ARENAS) else { return Err(none) };
-        let needed = layout.size().saturating_add(layout.align()).saturating_add(64) as u64;
-        let needed = Order::for_bytes(needed).ok_or(none)?;
-        let wanted = Order::new(FIRST.get() + self.used as u8).unwrap_or(Order::MAX).max(needed);
-        let block =
-            memory.alloc(&Request::new(wanted)).or_else(|_| memory.alloc(&Request::new(needed)))?;
+    /// Makes an arena of a block; without room for one the block comes back.
+    fn add(&mut self, block: FrameBlock<'static>) -> Result<(), FrameBlock<'static>> {
+        let Some(heap) = self.heaps.get_mut(self.used) else { return Err(block) };
         let bytes = block.order().bytes() as usize;
-        let start: Pfn = block.leak();
-        let pointer = direct_map(start.addr());
-        debug_assert!(pointer.addr().is_multiple_of(PAGE_SIZE as usize));
+        let pointer = direct_map(block.leak().addr());
         // SAFETY: the block was just allocated and leaked: `bytes` bytes behind the direct map that
         // are this arena's for good.
-        unsafe { self.heaps[self.used].init(pointer, bytes) };
+        unsafe { heap.init(pointer, bytes) };
         self.used += 1;
         Ok(())
     }
@@ -86,11 +73,39 @@ impl Arenas {
     }
 }
 
+impl KernelHeap {
+    /// One arena more: as large as all so far, and large enough for `layout`. The lock is open
+    /// while the page allocator works, which may wait for other CPUs; when two grow the heap at
+    /// once, it has grown twice.
+    fn grow(&self, layout: Layout) -> Option<()> {
+        let (memory, used) = {
+            let arenas = self.arenas.lock();
+            (arenas.memory?, arenas.used)
+        };
+        let needed = layout.size().saturating_add(layout.align()).saturating_add(64) as u64;
+        let needed = Order::for_bytes(needed)?;
+        let wanted = Order::new(FIRST.get().saturating_add(used as u8)).unwrap_or(Order::MAX);
+        let block = memory
+            .alloc(&Request::new(wanted.max(needed)))
+            .or_else(|_| memory.alloc(&Request::new(needed)))
+            .ok()?;
+        let added = self.arenas.lock().add(block);
+        added.map_err(|block| memory.free(block)).ok()
+    }
+}
+
 // SAFETY: memory comes from arenas that belong to the heap alone, under one lock; `Heap` keeps to
 // the layout.
 unsafe impl GlobalAlloc for KernelHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        self.arenas.lock().allocate(layout).map_or(null_mut(), NonNull::as_ptr)
+        loop {
+            if let Some(found) = self.arenas.lock().fit(layout) {
+                return found.as_ptr();
+            }
+            if self.grow(layout).is_none() {
+                return null_mut();
+            }
+        }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {

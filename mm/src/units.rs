@@ -198,8 +198,11 @@ impl PhysRange {
         PfnRange { start: self.start.pfn_up(), end: self.end.pfn() }
     }
 
-    /// The frames that it touches.
+    /// The frames that it touches: none when it is empty.
     pub const fn touched_frames(self) -> PfnRange {
+        if self.is_empty() {
+            return PfnRange { start: self.start.pfn(), end: self.start.pfn() };
+        }
         PfnRange { start: self.start.pfn(), end: self.end.pfn_up() }
     }
 }
@@ -293,6 +296,7 @@ mod tests {
         assert_eq!(range.whole_frames(), PfnRange::new(1, 0x9f));
         assert_eq!(range.touched_frames(), PfnRange::new(0, 0xa0));
         assert!(PhysRange::new(0x10, 0x20).whole_frames().is_empty());
+        assert!(PhysRange::new(0x10, 0x10).touched_frames().is_empty());
     }
 
     #[test]

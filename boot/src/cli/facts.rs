@@ -1,5 +1,6 @@
 //! `facts CASE.json`: boots the machine of a case and writes what the kernel made of it.
 
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -42,7 +43,7 @@ pub(super) fn run(args: &FactsArgs) -> Result<ExitCode> {
     let outcome = match (outcome.exit, facts) {
         (Exit::Success, Some(facts)) => match shaped(&machine.name, facts) {
             Ok(object) => {
-                println!("{}", serde_json::to_string_pretty(&object)?);
+                writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&object)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
             Err(lack) => Outcome { exit: Exit::Failure(lack), messages: outcome.messages },

@@ -36,13 +36,16 @@ impl QemuOptions {
     }
 }
 
+/// A time limit that no clock's arithmetic minds: a year.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Reads a positive number of seconds, fractions too.
 fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(number)
         .ok()
-        .filter(|limit| !limit.is_zero())
-        .ok_or_else(|| "expected a positive number of seconds".to_owned())
+        .filter(|limit| !limit.is_zero() && *limit <= LONGEST)
+        .ok_or_else(|| "expected a positive number of seconds, a year at most".to_owned())
 }
 
 #[cfg(test)]

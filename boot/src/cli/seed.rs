@@ -1,5 +1,6 @@
 //! `seed`: reproduces the seeds, before and after side by side.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -53,8 +54,8 @@ fn run_hashdist(args: &HashdistArgs) -> Result<ExitCode> {
         Err(exit) => return Ok(report(&Outcome { exit, messages: Vec::new() })),
     };
     match args.json {
-        true => println!("{}", serde_json::to_string_pretty(&comparison)?),
-        false => print!("{}", text(&comparison)),
+        true => writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&comparison)?)?,
+        false => write!(io::stdout().lock(), "{}", text(&comparison))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -51,7 +51,7 @@ fn e820_line(line: &str) -> Option<Region> {
         Some(rest) => {
             let (range, kind) = rest.split_once(']')?;
             let (start, last) = range.split_once('-')?;
-            (hex(start)?, hex(last)?.checked_add(1)?, kind.trim())
+            (hex(start)?, hex(last)?.saturating_add(1), kind.trim())
         }
         None => {
             let (range, kind) = rest.split_once('(')?;
@@ -67,7 +67,7 @@ fn iomem_line(line: &str) -> Option<Region> {
     let (range, name) = line.split_once(" : ")?;
     let (start, last) = range.split_once('-')?;
     let hex = |digits: &str| Number::parse(&format!("0x{digits}")).map(|number| number.0);
-    let end = hex(last)?.checked_add(1)?;
+    let end = hex(last)?.saturating_add(1);
     Some(Region::new(hex(start)?, end, kind_of(name.trim() == "System RAM")))
 }
 

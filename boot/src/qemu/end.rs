@@ -28,7 +28,11 @@ impl Seen {
         self.guest_spoke = true;
         match fact["type"].as_str() {
             Some("end") => self.end = fact["code"].as_i64(),
-            Some("panic") => self.panic = fact["message"].as_str().map(str::to_owned),
+            // One line for whoever reads standard error.
+            Some("panic") => {
+                let lines = fact["message"].as_str().map(|text| text.lines().map(str::trim));
+                self.panic = lines.map(|lines| lines.collect::<Vec<_>>().join(" "));
+            }
             _ => {}
         }
     }
@@ -99,6 +103,9 @@ mod tests {
         let mut seen = Seen::default();
         seen.fact(&json!({"type": "panic", "message": "out of memory"}));
         assert_eq!(exit(33, &seen), Exit::Failure("the kernel failed: out of memory".into()));
+        seen.fact(&json!({"type": "panic", "message": "panicked at a.rs:1:\nout of memory"}));
+        let one_line = "the kernel failed: panicked at a.rs:1: out of memory";
+        assert_eq!(exit(33, &seen), Exit::Failure(one_line.into()));
     }
 
     #[test]

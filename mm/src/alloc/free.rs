@@ -20,15 +20,14 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
             .get(usize::from(block.zone_index()))
             .filter(|slot| core::ptr::addr_eq(slot.zone(), block.owner()))
             .ok_or(FreeError::Foreign)?;
-        let order = block.order();
         if cfg!(feature = "checked") {
             let zone = slot.zone();
-            if let Err(error) = self.check_taken(cpu.token(), zone, block.pfn(), order) {
+            if let Err(error) = self.check_taken(cpu.token(), zone, block.pfn(), block.order()) {
                 let _claimed_twice = block.leak();
                 return Err(error);
             }
         }
-        slot.give(cpu.token(), block.leak(), order)
+        slot.give(cpu.token(), block)
     }
 
     /// Frees.

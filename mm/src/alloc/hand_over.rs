@@ -62,7 +62,8 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
                 }
                 let zone = zone_index(nodes, ZoneId { node: range.node, kind })
                     .and_then(|index| zones.get(usize::from(index)));
-                match zone.map(|zone| zone.release(pin.as_ref(), frames)) {
+                // SAFETY: free in boot memory, which the caller vouches for and this consumes.
+                match zone.map(|zone| unsafe { zone.release(pin.as_ref(), frames) }) {
                     Some(Ok(())) => report.released += frames.len(),
                     _ => report.refused += frames.len(),
                 }

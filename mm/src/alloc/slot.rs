@@ -6,6 +6,7 @@ use crate::sync::{AtomicBool, AtomicPtr, Ordering};
 use crate::units::{Order, Pfn};
 use crate::zone::{FreeError, Zone, ZoneId, ZoneKind};
 
+use super::FrameBlock;
 use super::counters::LocalCounters;
 use super::watermark::{Mark, leaves_enough};
 
@@ -130,15 +131,20 @@ impl<'m> Slot<'m> {
     }
 
     /// Frees a block of this zone: a single frame into the pageset, others to the zone.
-    pub(super) fn give(&self, token: &CpuToken, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+    pub(super) fn give(&self, token: &CpuToken, block: FrameBlock<'_>) -> Result<(), FreeError> {
+        let (order, pfn) = (block.order(), block.leak());
         let pageset = if order == Order::ZERO { self.pageset() } else { None };
-        let Some(pageset) = pageset else { return self.zone.put(token, pfn, order) };
+        let Some(pageset) = pageset else {
+            // SAFETY: whoever owned the block gave it up.
+            return unsafe { self.zone.put(token, pfn, order) };
+        };
         if pageset.push(pfn).is_err() {
             // Of another segment: those of the old one make room.
             self.drain(token);
             pageset.move_to_segment(self.first, pfn);
             if pageset.push(pfn).is_err() {
-                return self.zone.put(token, pfn, order);
+                // SAFETY: as above.
+                return unsafe { self.zone.put(token, pfn, order) };
             }
         }
         // Push first, compare after: with a limit of 0 nothing stays.
@@ -174,7 +180,8 @@ impl<'m> Slot<'m> {
     fn put_back(&self, token: &CpuToken, frames: &[Pfn]) {
         // Parked frames were taken from this zone, or came in through `FrameBlock`. One that the
         // zone refuses came through `from_raw` against its contract, and stays out.
-        let refused = self.zone.put_batch(token, frames);
+        // SAFETY: what is parked or left over from a refill is nobody's.
+        let refused = unsafe { self.zone.put_batch(token, frames) };
         debug_assert_eq!(refused, None, "a parked frame was not the pageset's");
     }
 }

@@ -91,8 +91,10 @@ impl<'m, B: Bucket, P: Platform> SystemHash<'m, B, P> {
         &self.buckets()[self.index_of(key)]
     }
 
-    /// Gives the memory back as a table.
-    pub fn into_table(self) -> Table<'m, P> {
+    /// Gives the memory back as a table. What the buckets held is gone: whoever makes buckets of it
+    /// again finds empty ones.
+    pub fn into_table(mut self) -> Table<'m, P> {
+        self.table.zeroed = false;
         self.table
     }
 }

@@ -1,5 +1,6 @@
 //! A lock that spins.
 
+use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
 #[cfg(not(loom))]
@@ -55,7 +56,7 @@ impl<T> SpinLock<T> {
         self.locked
             .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
             .ok()
-            .map(|_| SpinLockGuard { lock: self })
+            .map(|_| SpinLockGuard { lock: self, here: PhantomData })
     }
 
     /// The value, without locking: a unique borrow proves that nobody else is there.
@@ -65,11 +66,15 @@ impl<T> SpinLock<T> {
     }
 }
 
-/// The right to use what the lock protects, until it is dropped.
+/// The right to use what the lock protects, until it is dropped. It stays on its CPU.
 #[derive(Debug)]
 pub struct SpinLockGuard<'a, T> {
     lock: &'a SpinLock<T>,
+    here: PhantomData<*mut ()>,
 }
+
+// SAFETY: a shared guard gives `&T` and no more.
+unsafe impl<T: Sync> Sync for SpinLockGuard<'_, T> {}
 
 impl<T> Deref for SpinLockGuard<'_, T> {
     type Target = T;

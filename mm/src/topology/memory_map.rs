@@ -159,7 +159,8 @@ impl Taken<'_> {
                 break;
             }
             self.others = rest;
-            if touched.is_empty() {
+            // An empty region touches no frame, wherever in one it lies.
+            if other.range.is_empty() {
                 continue;
             }
             let both = other.range.intersect(range);

@@ -151,7 +151,10 @@ impl<'m> Zone<'m> {
 
     /// Gives reserved frames of this zone to it, as free; they count as managed from now on. The
     /// frames lie in one of the zone's [`ranges`](Self::ranges). Nothing changes on an error.
-    pub fn release(&self, _token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError> {
+    ///
+    /// # Safety
+    /// Nobody uses the frames: they are RAM that was reserved for nothing.
+    pub unsafe fn release(&self, _token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError> {
         self.with_areas(|areas| {
             areas.release(frames)?;
             self.managed.fetch_add(frames.len(), Relaxed);
@@ -174,13 +177,19 @@ impl<'m> Zone<'m> {
     }
 
     /// Puts a block back, or an aligned part of one. Nothing changes on an error.
-    pub fn put(&self, _token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
+    ///
+    /// # Safety
+    /// The block was taken from this zone, and nobody uses it any more.
+    pub unsafe fn put(&self, _token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
         self.with_areas(|areas| areas.put(block, order))
     }
 
     /// Puts single frames back under one lock. They were taken from this zone; if one was not,
     /// it is left out, the others are put back, and the first such error is returned.
-    pub fn put_batch(&self, _token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
+    ///
+    /// # Safety
+    /// Nobody uses the frames any more.
+    pub unsafe fn put_batch(&self, _token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
         self.with_areas(|areas| {
             let mut first = None;
             for &frame in frames {

@@ -6,7 +6,7 @@ use nearmem::zone::{Zone, ZoneId, ZoneKind};
 use nearmem::{Order, PAGE_SIZE, PhysRange};
 use proptest::prelude::*;
 
-use crate::machine::{Ram, token, with_map};
+use crate::machine::{Ram, RawZone as _, token, with_map};
 
 /// Ranges of up to 3 nodes, around the limits of the zones as well.
 fn memory() -> impl Strategy<Value = Vec<(u16, u64, u64)>> {
@@ -90,7 +90,7 @@ fn hand_over(
             if let (false, Some(zone)) =
                 (part.is_empty(), zones.iter().find(|zone| zone.id() == id))
             {
-                zone.release(&token(0), part).unwrap();
+                zone.open(&token(0), part).unwrap();
             }
         }
     }

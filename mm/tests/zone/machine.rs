@@ -2,8 +2,8 @@
 
 use nearmem::platform::{CpuToken, PhysMap};
 use nearmem::topology::{HeapRoom, NodeMap, NodeRange, StorageNeeds};
-use nearmem::zone::{Zone, ZoneId, ZoneKind};
-use nearmem::{CpuId, NodeId, PfnRange, PhysAddr, PhysRange};
+use nearmem::zone::{FreeError, ReleaseError, Zone, ZoneId, ZoneKind};
+use nearmem::{CpuId, NodeId, Order, Pfn, PfnRange, PhysAddr, PhysRange};
 
 use crate::memory::Line;
 
@@ -73,6 +73,31 @@ pub fn token(cpu: u16) -> CpuToken {
 /// Releases all frames of a zone.
 pub fn release_all(zone: &Zone<'_>) {
     for &range in zone.ranges() {
-        zone.release(&token(0), range).unwrap();
+        zone.open(&token(0), range).unwrap();
+    }
+}
+
+/// The zone's unsafe door under other names: these tests own all frames of their zones, use none of
+/// them, and want to see what the zone says to every misuse.
+pub trait RawZone {
+    fn open(&self, token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError>;
+    fn give(&self, token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError>;
+    fn give_batch(&self, token: &CpuToken, frames: &[Pfn]) -> Option<FreeError>;
+}
+
+impl RawZone for Zone<'_> {
+    fn open(&self, token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError> {
+        // SAFETY: nothing but the zone knows the frames, and it never looks into them.
+        unsafe { self.release(token, frames) }
+    }
+
+    fn give(&self, token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
+        // SAFETY: as above.
+        unsafe { self.put(token, block, order) }
+    }
+
+    fn give_batch(&self, token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
+        // SAFETY: as above.
+        unsafe { self.put_batch(token, frames) }
     }
 }

@@ -3,7 +3,7 @@
 use nearmem::zone::{FreeError, ReleaseError, Zone, ZoneKind};
 use nearmem::{Order, Pfn, PfnRange};
 
-use crate::machine::{token, with_map, with_zone, zone_id};
+use crate::machine::{RawZone as _, token, with_map, with_zone, zone_id};
 use crate::suite::order;
 
 /// Frames 0x1000..0x2000 with 0x1800..0x1810 reserved, a hole, and frames 0x3000..0x3100.
@@ -11,7 +11,7 @@ fn with_two_ranges(test: impl FnOnce(&Zone<'_>)) {
     with_map(&[(0, 0x1000, 0x2000), (0, 0x3000, 0x3100), (1, 0x2800, 0x2900)], |map| {
         with_zone(map, zone_id(0, ZoneKind::Dma32), |zone| {
             for (start, end) in [(0x1000, 0x1800), (0x1810, 0x2000), (0x3000, 0x3100)] {
-                zone.release(&token(0), PfnRange::new(start, end)).unwrap();
+                zone.open(&token(0), PfnRange::new(start, end)).unwrap();
             }
             test(zone);
         });
@@ -29,7 +29,7 @@ fn a_bad_free_is_named_and_changes_nothing() {
     with_two_ranges(|zone| {
         let token = token(0);
         let block = zone.take(&token, order(3)).unwrap();
-        zone.put(&token, block + 4, order(1)).unwrap();
+        zone.give(&token, block + 4, order(1)).unwrap();
         let before = picture(zone);
         let pfn = Pfn;
         for (at, of, error) in [
@@ -50,7 +50,7 @@ fn a_bad_free_is_named_and_changes_nothing() {
             (0x1c00, 10, FreeError::AlreadyFree { pfn: pfn(0x1c00) }),
             (0x1c23, 0, FreeError::AlreadyFree { pfn: pfn(0x1c23) }),
         ] {
-            assert_eq!(zone.put(&token, pfn(at), order(of)), Err(error), "{at:#x} order {of}");
+            assert_eq!(zone.give(&token, pfn(at), order(of)), Err(error), "{at:#x} order {of}");
             assert_eq!(picture(zone), before, "{at:#x} order {of}");
         }
     });
@@ -60,10 +60,10 @@ fn a_bad_free_is_named_and_changes_nothing() {
 fn a_block_that_runs_into_a_reserved_range_is_refused() {
     with_map(&[(0, 0x1000, 0x2000)], |map| {
         with_zone(map, zone_id(0, ZoneKind::Dma32), |zone| {
-            zone.release(&token(0), PfnRange::new(0x1000, 0x1003)).unwrap();
+            zone.open(&token(0), PfnRange::new(0x1000, 0x1003)).unwrap();
             while zone.take(&token(0), Order::ZERO).is_some() {}
             assert_eq!(
-                zone.put(&token(0), Pfn(0x1000), order(2)),
+                zone.give(&token(0), Pfn(0x1000), order(2)),
                 Err(FreeError::Reserved { pfn: Pfn(0x1003) })
             );
             assert_eq!(zone.free(), 0);
@@ -81,7 +81,7 @@ fn a_bad_batch_puts_back_what_is_good() {
         let twice = frames[2];
         frames[3] = twice;
         frames[5] = Pfn(0x2001);
-        let error = zone.put_batch(&token, &frames);
+        let error = zone.give_batch(&token, &frames);
         assert_eq!(error, Some(FreeError::AlreadyFree { pfn: twice }));
         assert_eq!(zone.free(), free + 6);
     });
@@ -102,12 +102,12 @@ fn a_bad_release_is_named_and_changes_nothing() {
             (0x1800, 0x1811, ReleaseError::Managed { pfn: Pfn(0x1810) }),
         ] {
             let frames = PfnRange::new(start, end);
-            assert_eq!(zone.release(&token(0), frames), Err(error), "{frames:?}");
+            assert_eq!(zone.open(&token(0), frames), Err(error), "{frames:?}");
             assert_eq!(picture(zone), before, "{frames:?}");
         }
-        zone.release(&token(0), PfnRange::new(0x1800, 0x1800)).unwrap();
+        zone.open(&token(0), PfnRange::new(0x1800, 0x1800)).unwrap();
         assert_eq!(picture(zone), before);
-        zone.release(&token(0), PfnRange::new(0x1800, 0x1810)).unwrap();
+        zone.open(&token(0), PfnRange::new(0x1800, 0x1810)).unwrap();
         assert_eq!(zone.free(), zone.present());
         assert_eq!(zone.blocks(&token(0), Order::MAX), 4);
     });
@@ -120,8 +120,8 @@ fn frame_0_is_never_taken_over() {
         with_zone(map, zone_id(0, ZoneKind::Dma), |zone| {
             let all = PfnRange::new(0, 0x1000);
             let error = ReleaseError::OutOfRange { pfn: Pfn(0) };
-            assert_eq!(zone.release(&token(0), all), Err(error));
-            zone.release(&token(0), PfnRange::new(1, 0x1000)).unwrap();
+            assert_eq!(zone.open(&token(0), all), Err(error));
+            zone.open(&token(0), PfnRange::new(1, 0x1000)).unwrap();
             assert_eq!(zone.take(&token(0), Order::ZERO), Some(Pfn(1)));
         });
     });
@@ -135,15 +135,15 @@ fn more_reserved_ranges_than_there_is_room_for_are_an_error() {
             let room = Zone::RESERVED_RANGES + 1;
             for at in 0..room {
                 let start = 0x1000 + 2 * at;
-                zone.release(&token(0), PfnRange::new(start, start + 1)).unwrap();
+                zone.open(&token(0), PfnRange::new(start, start + 1)).unwrap();
             }
             let start = 0x1000 + 2 * room;
             let one_more = PfnRange::new(start, start + 1);
-            assert_eq!(zone.release(&token(0), one_more), Err(ReleaseError::TooManyRanges));
+            assert_eq!(zone.open(&token(0), one_more), Err(ReleaseError::TooManyRanges));
             assert_eq!((zone.managed(), zone.free()), (room, room));
             // What joins two ranges makes room.
-            zone.release(&token(0), PfnRange::new(0x1001, 0x1002)).unwrap();
-            zone.release(&token(0), one_more).unwrap();
+            zone.open(&token(0), PfnRange::new(0x1001, 0x1002)).unwrap();
+            zone.open(&token(0), one_more).unwrap();
         });
     });
 }

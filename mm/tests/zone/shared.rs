@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use nearmem::zone::{Watermarks, Zone, ZoneKind};
 use nearmem::{Order, Pfn, PfnRange, PhysRange};
 
-use crate::machine::{Ram, release_all, token, with_map, with_zone, zone_id};
+use crate::machine::{Ram, RawZone as _, release_all, token, with_map, with_zone, zone_id};
 use crate::suite::order;
 
 fn blocks(zone: &Zone<'_>) -> Vec<u64> {
@@ -67,7 +67,7 @@ fn released_neighbours_merge() {
         with_zone(map, zone_id(0, ZoneKind::Dma32), |zone| {
             for start in [0x1800, 0x1000] {
                 for start in (start..start + 0x800).step_by(0x10) {
-                    zone.release(&token(0), PfnRange::new(start, start + 0x10)).unwrap();
+                    zone.open(&token(0), PfnRange::new(start, start + 0x10)).unwrap();
                 }
             }
             assert_eq!(blocks(zone), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4]);
@@ -119,7 +119,7 @@ fn hundreds_of_ranges_work() {
             }
             assert_eq!(zone.free(), 0);
             for (block, order) in taken {
-                zone.put(&token, block, order).unwrap();
+                zone.give(&token, block, order).unwrap();
             }
             assert_eq!(blocks(zone), start);
             assert_eq!(zone.free(), zone.present());
@@ -167,7 +167,7 @@ fn work(zone: &Zone<'_>, cpu: u16, rounds: usize, start: u64, owned: &[AtomicBoo
         if held.len() > 8 {
             let (block, order) = held.swap_remove(round % held.len());
             mark(block, order, false);
-            zone.put(&token, block, order).unwrap();
+            zone.give(&token, block, order).unwrap();
         }
         let mut batch = [Pfn(0); 31];
         let got = zone.take_batch(&token, &mut batch);
@@ -177,11 +177,11 @@ fn work(zone: &Zone<'_>, cpu: u16, rounds: usize, start: u64, owned: &[AtomicBoo
         for &frame in &batch[..got] {
             mark(frame, Order::ZERO, false);
         }
-        assert_eq!(zone.put_batch(&token, &batch[..got]), None);
+        assert_eq!(zone.give_batch(&token, &batch[..got]), None);
     }
     for (block, order) in held {
         mark(block, order, false);
-        zone.put(&token, block, order).unwrap();
+        zone.give(&token, block, order).unwrap();
     }
 }
 

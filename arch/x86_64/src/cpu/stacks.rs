@@ -54,3 +54,14 @@ pub fn guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
 pub fn is_guard(at: VirtAddr) -> bool {
     guard_pages().any(|page| (page.0..page.0 + PAGE_SIZE).contains(&at.0))
 }
+
+/// Whether the 8 bytes at `at` are all in a stack, not in its guard page.
+pub fn holds(at: VirtAddr) -> bool {
+    let within = |guard: u64, stack: usize| {
+        let bottom = guard + PAGE_SIZE;
+        bottom <= at.0 && at.0 <= bottom + stack as u64 - 8
+    };
+    let boot = (&raw const BOOT_STACK).addr() as u64;
+    within(boot, BOOT_STACK_BYTES)
+        || guard_pages().skip(1).any(|guard| within(guard.0, EXCEPTION_STACK_BYTES))
+}

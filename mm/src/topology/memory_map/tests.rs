@@ -53,6 +53,13 @@ fn another_kind_wins_over_usable() {
 }
 
 #[test]
+fn empty_and_backward_regions_take_no_frame() {
+    let backward = (0x20800, 0x10800, Other);
+    let map = [(0, 0x40000, Usable), (0x10800, 0x10800, Other), backward];
+    assert_eq!(build(&map, PLAIN), (vec![(0, 0x40)], vec!["memory-map-bad-region"]));
+}
+
+#[test]
 fn low_memory_without_holes_is_held_back_for_the_bios() {
     assert_eq!(build(&[(0, 1 << 21, Usable)], KERNEL).0, [(1, 0xa0), (0x100, 0x200)]);
     assert_eq!(build(&[(0xb0000, 0xc0000, Usable)], KERNEL).0, []);

@@ -9,8 +9,8 @@ use crate::paging::entry::{Entry, Level};
 use crate::paging::table::Table;
 
 impl<M: PhysMap> KernelPageTables<M> {
-    /// As `reclaim` of [`nearmem::platform::PageTables`]: the empty tables that `start..end`
-    /// touches. CPUs may remember tables apart from translations, and again after the caller's
+    /// As `reclaim` of [`nearmem::platform::PageTables`]: the empty tables that lie wholly within
+    /// `start..end`; what reaches beyond may be somebody's who is about to map. CPUs may remember tables apart from translations, and again after the caller's
     /// flush; so `flush` is called once more, when the tables are unlinked and before the first
     /// frame goes.
     ///
@@ -24,6 +24,8 @@ impl<M: PhysMap> KernelPageTables<M> {
         flush: &dyn Fn(VirtAddr, VirtAddr),
     ) {
         let (start, end) = (start.max(VMALLOC), end.min(VMALLOC + VMALLOC_SIZE));
+        let start = VirtAddr(start.0.next_multiple_of(Level::TWO.span()));
+        let end = VirtAddr(end.0 & !(Level::TWO.span() - 1));
         let mut dead = DeadTables { memory: &self.memory, first: None };
         let mut at = start;
         while at < end {
@@ -37,7 +39,7 @@ impl<M: PhysMap> KernelPageTables<M> {
         }
     }
 
-    /// Unlinks the empty tables for `start..end`, which is not empty and within one GiB.
+    /// Unlinks the empty tables for `start..end`, whole tables of one GiB and at least one.
     fn unlink_empty(&self, start: VirtAddr, end: VirtAddr, dead: &mut DeadTables<'_, M>) {
         let _lock = self.lock.lock();
         let top = self.table(self.ready.vmalloc);
@@ -54,7 +56,7 @@ impl<M: PhysMap> KernelPageTables<M> {
                 dead.add(entry.addr());
             }
         }
-        if table.is_empty() {
+        if end.0 - start.0 == Level::THREE.span() && table.is_empty() {
             top.set(Level::THREE.index(start), Entry::NONE);
             dead.add(directory.addr());
         }
