@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use nearmem::alloc::{Interleave, MemorySubsystem, interleave_nodes};
+use nearmem::finding::{Finding, Findings as _, Kind};
 use nearmem::options::{self, Options};
 use nearmem::report;
 use nearmem::topology::NodeMap;
@@ -56,6 +57,7 @@ pub fn start(boot: Boot) -> Kernel {
     // direct map that is in force from now on.
     let memory = unsafe { MemorySubsystem::hand_over(boot_memory, map, platform, options.alloc) };
     let memory = MEMORY.call_once(|| memory.expect("room for the zones' own tables"));
+    find_strays(memory);
     let _ = report::zonelists::write(&mut serial::console(), memory);
     if let Err(error) = memory.set_up_pagesets() {
         println!("pagesets: not all of them: {error}");
@@ -67,6 +69,23 @@ pub fn start(boot: Boot) -> Kernel {
     let turns = Interleave::new(interleave_nodes(map));
     let tables = tables::late(early, &plan, vmalloc, &turns);
     Kernel { command_line: boot.command_line, options, map, memory, vmalloc, tables }
+}
+
+/// Says what the hand-over could not do as it should.
+fn find_strays(memory: &Memory) {
+    for (zone, metadata) in memory.zone_metadata() {
+        match memory.map().node_of(metadata.start.pfn()) {
+            Some(on) if on != zone.node => {
+                let kind = Kind::ZoneMetadataElsewhere { node: zone.node, on };
+                Report.add(Finding::new(kind));
+            }
+            _ => {}
+        }
+    }
+    let frames = memory.hand_over_report().refused;
+    if frames > 0 {
+        Report.add(Finding::new(Kind::ZoneFramesRefused { frames }));
+    }
 }
 
 fn greet(boot: &Boot) -> Options<'static> {

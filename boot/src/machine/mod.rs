@@ -45,7 +45,23 @@ pub struct Machine {
     pub tables: Vec<Table>,
 }
 
+/// The least memory that the kernel comes up in: it is loaded at 16 MiB.
+const LEAST_MEMORY: u64 = 24 << 20;
+
 impl Machine {
+    /// Refuses a machine in which nothing would come up, and nobody would say why.
+    fn check_memory(&self) -> Result<()> {
+        let memory = options::memory(&self.qemu).map(|(memory, _)| memory).or(self.memory);
+        match memory {
+            Some(memory) if memory < LEAST_MEMORY => Err(bad_machine(format!(
+                "{} of memory are too little: the kernel needs {}",
+                size::show(memory),
+                size::show(LEAST_MEMORY)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// A q35 of which nothing is said yet.
     pub fn new(name: impl Into<String>) -> Machine {
         Machine {
@@ -101,8 +117,25 @@ impl Machine {
 /// # Errors
 /// [`crate::fault::BadMachine`]: it cannot be read, or what it says cannot be.
 pub fn load(path: &Path) -> Result<Machine> {
-    match path.extension().is_some_and(|e| e == "json") {
-        true => case::load(path),
-        false => Ok(file::load(path)?.machine),
+    let machine = match path.extension().is_some_and(|e| e == "json") {
+        true => case::load(path)?,
+        false => file::load(path)?.machine,
+    };
+    machine.check_memory()?;
+    Ok(machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_in_which_nothing_comes_up_is_refused() {
+        let machine =
+            |memory: &str| Machine { qemu: vec!["-m".into(), memory.into()], ..Machine::new("m") };
+        assert!(machine("24M").check_memory().is_ok());
+        assert!(Machine::new("by QEMU's default").check_memory().is_ok());
+        let refused = machine("16M").check_memory().unwrap_err().to_string();
+        assert_eq!(refused, "16M of memory are too little: the kernel needs 24M");
     }
 }

@@ -241,6 +241,13 @@ kinds! {
     FakeDistancesLeftOver { given: u32, used: u32 } = Warning "fake-distances-left-over"
         "{given} distances are given for fake nodes: the first {used} are used";
 
+    /// A zone that found no room for its own metadata.
+    ZoneMetadataElsewhere { node: NodeId, on: NodeId } = Note "zone-metadata-elsewhere"
+        "a zone of node {node} has no room for its metadata: it lies on node {on}";
+    /// Free frames that a zone keeps no count of.
+    ZoneFramesRefused { frames: u64 } = Warning "zone-frames-refused"
+        "{frames} free frames lie between more reserved ranges than a zone counts: left out";
+
     // CPUs.
 
     /// More CPUs than there is room for.
