@@ -42,11 +42,11 @@ static STATIC: Mutex<Static> = Mutex::new(Static {
 pub fn build(boot: &Boot, tables: &Tables, options: &Options<'_>) -> &'static NodeMap<'static> {
     let Static { room, regions, usable, cpus, map } = MutexGuard::leak(STATIC.lock());
     let numa = options.numa;
-    let reach = layout::DIRECT_MAP_SIZE.min(cpuid::this_cpu().physical_end());
+    let cpu = cpuid::this_cpu();
+    let reach = layout::DIRECT_MAP_SIZE.min(cpu.physical_end());
     let rules = MapOptions { hold_back_bios: true, limit: Some(PhysAddr(reach)) };
     let memory = memory_map(boot, regions, usable, rules);
     let memory = user_map::apply(memory, options.user_map, rules);
-    let cpu = cpuid::this_cpu();
     let count = tables.present_cpus(cpu.initial_apic_id, cpus, &mut Report);
     let inputs = Inputs {
         srat: tables.srat,

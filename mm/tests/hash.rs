@@ -14,6 +14,10 @@ use nearmem::zone::kernel_pages;
 use nearmem::{CpuId, NodeId, Order, PAGE_SIZE};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+mod runs;
+
+use runs::dealt;
+
 type Memory<'m> = MemorySubsystem<'m, SimPlatform>;
 type Tables<'m> = Vec<Table<'m, SimPlatform>>;
 
@@ -63,20 +67,6 @@ fn table<'a, 'm>(tables: &'a Tables<'m>, name: &str) -> &'a Table<'m, SimPlatfor
 
 fn pages(table: &Table<'_, SimPlatform>) -> Vec<(u16, u64)> {
     table.pages_by_node().map(|(node, pages)| (node.0, pages)).collect()
-}
-
-/// Pages by node as vmalloc's batches deal them, from the first node on.
-fn dealt(pages: u64, nodes: u64) -> Vec<u64> {
-    let mut counts = vec![0; nodes as usize];
-    let mut left = pages;
-    while left > 0 {
-        let batch = left.min(100);
-        for (node, count) in counts.iter_mut().enumerate() {
-            *count += batch / nodes + u64::from((node as u64) < batch % nodes);
-        }
-        left -= batch;
-    }
-    counts
 }
 
 fn with_boot(

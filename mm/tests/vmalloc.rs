@@ -13,6 +13,10 @@ use nearmem::vmalloc::{VfreeError, VmRequest, Vmalloc, VmallocError};
 use nearmem::{CpuId, NodeId, NodeSet, Order, PAGE_SIZE, VirtAddr};
 use proptest::prelude::*;
 
+mod runs;
+
+use runs::dealt;
+
 type Memory<'m> = MemorySubsystem<'m, SimPlatform>;
 
 const MIB: u64 = 1 << 20;
@@ -38,20 +42,6 @@ fn pages(
     area: &nearmem::vmalloc::VmArea<'_>,
 ) -> Vec<(u16, u64)> {
     vmalloc.pages_by_node(&area.info()).map(|(node, pages)| (node.0, pages)).collect()
-}
-
-/// Pages by node as the batches deal them, from the first node on.
-fn dealt(pages: u64, nodes: u64) -> Vec<u64> {
-    let mut counts = vec![0; nodes as usize];
-    let mut left = pages;
-    while left > 0 {
-        let batch = left.min(100);
-        for (node, count) in counts.iter_mut().enumerate() {
-            *count += batch / nodes + u64::from((node as u64) < batch % nodes);
-        }
-        left -= batch;
-    }
-    counts
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub fn read(boot: &Boot, acpi_patch: Option<&str>, findings: &mut dyn Findings) 
         println!("ACPI: RSDP {:#018x}", at.0);
     }
     let mut tables = Tables::default();
-    tables.places[0] = extent(&window, root.address);
+    tables.places[0] = root.range();
     for at in root.tables() {
         tables.take(&window, at, findings);
     }
@@ -67,7 +67,7 @@ impl Tables {
             return findings.add(Finding::at(Place::table(name), kind));
         }
         *slot = Some(bytes);
-        self.places[place] = extent(window, at);
+        self.places[place] = PhysRange { start: at, end: at + bytes.len() as u64 };
     }
 
     /// The present CPUs by CPU number: the boot CPU, then the MADT's other enabled entries in
@@ -108,11 +108,6 @@ impl Tables {
         }
         count
     }
-}
-
-fn extent(window: &Window<'_>, at: PhysAddr) -> PhysRange {
-    let bytes = root::table(window, at).map_or(0, <[u8]>::len) as u64;
-    PhysRange { start: at, end: at + bytes }
 }
 
 /// Does what the test option says, and says so.

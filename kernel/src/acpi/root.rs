@@ -4,9 +4,9 @@
 use core::mem::size_of;
 
 use acpi::rsdp::Rsdp;
-use nearmem::PhysAddr;
 use nearmem::finding::{Finding, Findings, Kind, Place};
 use nearmem::firmware::{Header, Table};
+use nearmem::{PhysAddr, PhysRange};
 
 use super::window::Window;
 
@@ -27,6 +27,12 @@ const EBDA_SEGMENT: PhysAddr = PhysAddr(0x40e);
 const BIOS_AREA: (PhysAddr, u64) = (PhysAddr(0xe0000), 0x20000);
 
 impl Root {
+    /// The bytes that the root table fills.
+    pub fn range(&self) -> PhysRange {
+        let bytes = HEADER_BYTES + self.entries.len() as u64;
+        PhysRange { start: self.address, end: self.address + bytes }
+    }
+
     /// The addresses of the tables, in the root's order; zero entries are skipped.
     pub fn tables(&self) -> impl Iterator<Item = PhysAddr> + use<> {
         self.entries.chunks_exact(self.entry_bytes).map(address).filter(|at| at.0 != 0)
