@@ -32,6 +32,8 @@ pub struct Options<'a> {
     pub acpi_patch: Option<&'a str>,
     /// `test=`: the in-kernel tests to run.
     pub test: Option<&'a str>,
+    /// `bench=`: the benchmarks to run, `all` or names separated by commas.
+    pub bench: Option<&'a str>,
 }
 
 /// A word of the command line that had no effect.
@@ -131,6 +133,7 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
         "numa" => options.numa = numa::parse(value).map_err(Wrong::Value)?,
         "acpi_patch" => options.acpi_patch = text()?,
         "test" => options.test = text()?,
+        "bench" => options.bench = text()?,
         _ => return Err(Wrong::Name),
     }
     Ok(())

@@ -6,6 +6,7 @@ use bootloader_api::config::Mapping;
 use bootloader_api::{BootInfo, BootloaderConfig};
 
 use crate::boot_info::{self, MAX_COMMAND_LINE};
+use crate::clock;
 use crate::cpu::stacks::BOOT_STACK;
 use crate::layout::DIRECT_MAP;
 
@@ -41,10 +42,11 @@ extern "C" fn on_boot_stack(info: &'static mut BootInfo) -> ! {
 }
 
 extern "C" fn bootloader_start(info: &'static mut BootInfo) -> ! {
+    let entered = clock::ticks();
     let ramdisk = info.ramdisk_addr.into_option().map_or(&[][..], |at| {
         let len = (info.ramdisk_len as usize).min(MAX_COMMAND_LINE * 2);
         // SAFETY: the loader mapped `ramdisk_len` bytes there for us alone.
         unsafe { core::slice::from_raw_parts(at as *const u8, len) }
     });
-    super::start(boot_info::from_bootloader(info, ramdisk, super::storage()))
+    super::start(entered, boot_info::from_bootloader(info, ramdisk, super::storage()))
 }

@@ -9,7 +9,7 @@ mod pvh;
 
 use crate::boot_info::Storage;
 use crate::take_once::TakeOnce;
-use crate::{Boot, cpu, serial};
+use crate::{Boot, clock, cpu, serial};
 
 unsafe extern "Rust" {
     /// The binary's main function, defined by [`crate::entry_point!`].
@@ -22,8 +22,9 @@ fn storage() -> &'static mut Storage {
     STORAGE.take().expect("a kernel is entered once")
 }
 
-/// Where both doors meet.
-fn start(boot: Boot) -> ! {
+/// Where both doors meet. `entered`: the time-stamp counter at the door.
+fn start(entered: u64, boot: Boot) -> ! {
+    clock::set_entry(entered);
     serial::init();
     cpu::init_boot_cpu();
     // SAFETY: the macro is the only one to define it, and checks the type.

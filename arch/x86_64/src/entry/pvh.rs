@@ -21,9 +21,9 @@ global_asm!(
 );
 
 /// The first Rust function: in long mode, in the higher half, on the boot stack, with the boot page
-/// tables.
+/// tables. `entered`: the time-stamp counter at the first instruction.
 #[unsafe(no_mangle)]
-extern "C" fn pvh_start(start_info: u64) -> ! {
+extern "C" fn pvh_start(start_info: u64, entered: u64) -> ! {
     // SAFETY: the loader passed this address and left the structure for us to read.
     let bytes = unsafe { loader_bytes(start_info, START_INFO_BYTES) };
     let info = match StartInfo::parse(bytes.unwrap_or_default()) {
@@ -46,5 +46,5 @@ extern "C" fn pvh_start(start_info: u64) -> ! {
         region_count,
         rsdp: info.rsdp,
     };
-    super::start(boot_info::from_pvh(parts, super::storage()))
+    super::start(entered, boot_info::from_pvh(parts, super::storage()))
 }

@@ -58,6 +58,9 @@ boot_gdt_pointer:
 pvh_entry:
     cli
     cld
+    rdtsc                       // the moment of entry, for clock.rs
+    mov %eax, %edi
+    mov %edx, %ebp
     mov %ebx, %esi              // CPUID overwrites ebx
 
     mov $0x80000000, %eax
@@ -110,8 +113,12 @@ no_long_mode:
     mov %eax, %fs
     mov %eax, %gs
     movabs ${stack} + {stack_bytes}, %rsp
-    xor %ebp, %ebp              // the end of the chain of frames
+    mov %edi, %eax
     mov %esi, %edi              // hvm_start_info
+    mov %ebp, %esi
+    shl $32, %rsi
+    or %rax, %rsi               // the moment of entry
+    xor %ebp, %ebp              // the end of the chain of frames
     call pvh_start
     ud2
 .popsection

@@ -6,9 +6,11 @@
 mod uart;
 
 use core::fmt;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use spin::{Mutex, MutexGuard};
 
+use crate::clock;
 use crate::interrupts::InterruptsOff;
 pub use uart::Uart;
 
@@ -17,9 +19,13 @@ static CONSOLE: Mutex<Uart> = Mutex::new(unsafe { Uart::new(0x3f8) });
 // SAFETY: 0x2f8 is where a PC has COM2, or nothing; only this static drives it.
 static FACTS: Mutex<Uart> = Mutex::new(unsafe { Uart::new(0x2f8) });
 
+/// Ticks in which a port was held, up to the last time that one was released.
+static HELD: AtomicU64 = AtomicU64::new(0);
+
 /// A port for as long as it is held: nobody's output gets between, and interrupts are off.
 #[derive(Debug)]
 pub struct Port {
+    since: u64,
     // In this order: the lock is released before interrupts come back.
     uart: MutexGuard<'static, Uart>,
     _interrupts: InterruptsOff,
@@ -28,7 +34,7 @@ pub struct Port {
 impl Port {
     fn take(uart: &'static Mutex<Uart>) -> Port {
         let interrupts = InterruptsOff::new();
-        Port { uart: uart.lock(), _interrupts: interrupts }
+        Port { since: clock::ticks(), uart: uart.lock(), _interrupts: interrupts }
     }
 
     /// Whether there is such a port.
@@ -39,6 +45,12 @@ impl Port {
     /// A byte that came in, if there is one.
     pub fn receive(&mut self) -> Option<u8> {
         self.uart.receive()
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        HELD.fetch_add(clock::ticks().saturating_sub(self.since), Relaxed);
     }
 }
 
@@ -56,6 +68,11 @@ pub fn console() -> Port {
 /// COM2: one JSON object a line.
 pub fn facts() -> Port {
     Port::take(&FACTS)
+}
+
+/// Ticks in which a port was held, all in all: what output has cost, its formatting included.
+pub fn ticks_held() -> u64 {
+    HELD.load(Relaxed)
 }
 
 /// Sets both ports up. The doors do it before the kernel's main function.
