@@ -13,8 +13,9 @@ use serde_json::json;
 use spin::Once;
 
 use crate::findings::Report;
+use crate::moments::{Moment, Moments};
 use crate::tables::{self, Table};
-use crate::{acpi, boot_memory, facts_port, findings, heap, node_map};
+use crate::{acpi, bench, boot_memory, facts_port, findings, heap, node_map};
 
 /// The page allocator of this machine.
 pub type Memory = MemorySubsystem<'static, X86Platform>;
@@ -38,20 +39,25 @@ pub struct Kernel {
     pub vmalloc: &'static VirtualMemory,
     /// The large system hash tables.
     pub tables: Vec<Table>,
+    /// How far the boot was when.
+    pub moments: Moments,
 }
 
 /// Brings the machine up. To be called once, with what the door gave.
 pub fn start(boot: Boot) -> Kernel {
     let options = greet(&boot);
+    let start = Moment::now();
     let firmware = acpi::read(&boot, options.acpi_patch, &mut Report);
     let map = node_map::build(&boot, &firmware, &options);
     let _ = report::ranges::write(&mut serial::console(), map);
 
     let mut boot_memory = boot_memory::build(&boot, &firmware, map);
     let platform = boot_memory::map_all(map, &firmware, &mut boot_memory);
+    let before_tables = Moment::now();
     let plan = tables::plan(&options.hash, map, &boot_memory);
     // SAFETY: as for the hand-over below.
     let early = unsafe { tables::early(&plan, &mut boot_memory, &platform) };
+    let tables = before_tables.until_now();
 
     // SAFETY: boot memory is the RAM of the memory map less what is in use, all of it in the
     // direct map that is in force from now on.
@@ -62,13 +68,16 @@ pub fn start(boot: Boot) -> Kernel {
     if let Err(error) = memory.set_up_pagesets() {
         println!("pagesets: not all of them: {error}");
     }
+    let ready = Moment::now();
+    let first = options.bench.and_then(|_| bench::allocate_on_every_node(memory));
+    let moments = Moments { start, tables, ready, first };
     heap::init(memory);
     facts_port::send(&json!({"type": "boot", "cmdline": boot.command_line}));
 
     let vmalloc = VIRTUAL.call_once(|| Vmalloc::new(memory));
     let turns = Interleave::new(interleave_nodes(map));
     let tables = tables::late(early, &plan, vmalloc, &turns);
-    Kernel { command_line: boot.command_line, options, map, memory, vmalloc, tables }
+    Kernel { command_line: boot.command_line, options, map, memory, vmalloc, tables, moments }
 }
 
 /// Says what the hand-over could not do as it should.

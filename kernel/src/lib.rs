@@ -2,7 +2,7 @@
 //!
 //! [`start`] reads as the flow: firmware tables -> node map -> boot memory -> zones -> pagesets
 //! -> vmalloc -> hash tables. [`show`] prints what came out, [`facts`] and [`placement`] say the
-//! same to programs.
+//! same to programs. With `bench=` on the command line [`mod@bench`] counts instead.
 // For bare metal only: on a host the crate is empty.
 #![cfg(target_os = "none")]
 #![no_std]
@@ -10,12 +10,14 @@
 extern crate alloc;
 
 pub mod acpi;
+pub mod bench;
 mod boot_memory;
 pub mod facts;
 pub mod facts_port;
 pub mod findings;
 pub mod heap;
 mod kernel;
+pub mod moments;
 mod node_map;
 pub mod panic;
 pub mod placement;

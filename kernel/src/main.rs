@@ -5,7 +5,7 @@
 mod bare_metal {
     use core::panic::PanicInfo;
 
-    use nearmem_kernel::{facts, facts_port, panic, placement, show, start};
+    use nearmem_kernel::{bench, facts, facts_port, panic, placement, show, start};
     use nearmem_x86_64::{Boot, exit};
     use serde_json::json;
 
@@ -13,11 +13,19 @@ mod bare_metal {
 
     fn main(boot: Boot) -> ! {
         let kernel = start(boot);
+        if let Some(wanted) = kernel.options.bench {
+            bench::run(&kernel, wanted);
+            end();
+        }
         // What is parked in pagesets counts as free in the reports.
         kernel.memory.drain_all();
         facts_port::send(&placement::placement(&kernel));
         facts_port::send(&facts::facts(&kernel));
         show::machine(&kernel);
+        end()
+    }
+
+    fn end() -> ! {
         facts_port::send(&json!({"type": "end", "code": 0}));
         exit::success()
     }
