@@ -3,6 +3,7 @@
 
 use std::process::{Output, Stdio};
 
+use nearmem_boot::bench::known;
 use nearmem_boot::workspace;
 use serde_json::Value;
 
@@ -100,4 +101,41 @@ fn the_first_seed_moves_memory_off_node_0_as_arithmetic_says() {
     assert_eq!(seed["node0_delta_kb"], seed["expected_node0_delta_kb"]);
     let gain = seed["node0_delta_kb"].as_i64().expect("a number of kB");
     assert!((40_000..45_000).contains(&gain), "2007 gained 41312 kB, this {gain}");
+}
+
+/// Two boots, the second for the figure of a machine with one node.
+#[test]
+fn every_benchmark_gives_one_figure() {
+    let output = launcher(&["bench", "--json", "--nodes", "2", "--mem", "512M"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let figures: Vec<Value> = text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one JSON object a line"))
+        .collect();
+    let value = |name: &str| {
+        let of_name: Vec<_> = figures.iter().filter(|figure| figure["name"] == name).collect();
+        assert_eq!(of_name.len(), 1, "{name} in {figures:?}");
+        of_name[0]["value"].as_f64().expect("a number")
+    };
+    for known in known::ALL {
+        let value = value(known.name);
+        assert!(value > 0.0 && value < 1e9, "{}: {value}", known.name);
+    }
+    assert_eq!(figures.len(), known::ALL.len());
+    // What contains something else takes longer than it.
+    assert!(value("order0_pair_guarded") > value("order0_pair"));
+    assert!(value("worst_order0") >= value("order0_pair") / 2.0);
+    assert!(value("boot_to_allocator") > value("memory_startup"));
+    assert!(value("metadata") < 64.0, "Linux has 64 bytes");
+    let unit = |name: &str| figures.iter().find(|f| f["name"] == name).map(|f| f["unit"].clone());
+    assert_eq!(unit("order4_pair"), Some("instructions".into()));
+    assert_eq!(unit("metadata"), Some("bytes_per_frame".into()));
+    assert_eq!(unit("metadata_fixed"), Some("bytes_per_zone".into()));
+}
+
+#[test]
+fn a_benchmark_that_is_none_is_refused() {
+    let output = launcher(&["bench", "--only", "order7_pair"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("order7_pair"), "{}", text(&output.stderr));
 }

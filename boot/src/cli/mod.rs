@@ -1,5 +1,6 @@
 //! The command line: `cargo run -- …`.
 
+mod bench;
 mod boot_elf;
 mod facts;
 pub mod options;
@@ -44,6 +45,7 @@ Examples:
   cargo run -- --srat srat.bin --slit slit.bin --mem 8G       another machine's tables
   cargo run -- map case.json                         what tables say, as a node map
   cargo run -- seed hashdist                         the first seed, before and after
+  cargo run -- bench                                 instructions of the allocator's work
 
 Exit code: 0 when the kernel is done, 1 when it failed, 2 when the machine cannot be.
 Variables: NEARMEM_TOOLCHAIN=debian compiles with Debian's packages instead of rustup's,
@@ -60,6 +62,8 @@ enum Command {
     /// Reproduce one of the two seeds, before and after
     #[command(subcommand)]
     Seed(seed::SeedCommand),
+    /// Count the instructions of the allocator's work in the kernel, beside Linux's
+    Bench(bench::BenchArgs),
     /// Boot any kernel or suites ELF; cargo's runner for the bare-metal target
     BootElf(boot_elf::BootElfArgs),
     /// Find or install what building and booting take, and stop
@@ -84,6 +88,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Some(Command::Facts(args)) => facts::run(&args),
         Some(Command::Map(args)) => Ok(map::run(&args)),
         Some(Command::Seed(command)) => seed::run(&command),
+        Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::BootElf(args)) => boot_elf::run(&args),
         Some(Command::Setup) => setup::ensure().map(|_| ExitCode::SUCCESS),
     }

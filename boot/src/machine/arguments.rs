@@ -27,10 +27,7 @@ pub fn arguments(machine: &Machine, folder: &Path) -> Result<Vec<String>> {
     let mut say = |words: &[&str]| out.extend(words.iter().map(|&word| word.to_owned()));
 
     say(&["-machine", &machine.chipset]);
-    match memory.is_some_and(|(_, most)| most >= WIDE) {
-        true => say(&["-cpu", "max,phys-bits=46"]),
-        false => say(&["-cpu", "max"]),
-    }
+    say(&["-cpu", cpu(memory.map(|(_, most)| most))]);
     if let Some(cpus) = machine.cpus.filter(|_| !options::has(&own, "smp")) {
         say(&["-smp", &cpus.to_string()]);
     }
@@ -55,6 +52,14 @@ pub fn arguments(machine: &Machine, folder: &Path) -> Result<Vec<String>> {
     }
     out.extend(own);
     Ok(out)
+}
+
+/// The CPU of a machine that can come to have this much memory, in bytes.
+pub fn cpu(most: Option<u64>) -> &'static str {
+    match most.is_some_and(|most| most >= WIDE) {
+        true => "max,phys-bits=46",
+        false => "max",
+    }
 }
 
 /// The nodes, their memory, CPUs and distances.

@@ -2,9 +2,9 @@
 
 use std::io::{self, IsTerminal};
 use std::process::{Command, Output};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -20,40 +20,54 @@ pub fn say(line: &str) {
 /// terminal, one line elsewhere. Ends when dropped.
 #[derive(Debug)]
 pub struct Progress {
-    done: Option<Sender<()>>,
+    news: Option<Sender<String>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Progress {
     /// Starts to wait; `text` says what goes on ("builds the kernel").
     pub fn start(text: &str) -> Progress {
-        let (done, wait) = mpsc::channel::<()>();
+        let (sender, news) = mpsc::channel();
         let text = text.to_owned();
-        let thread = std::thread::spawn(move || {
-            if wait.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-            if !io::stderr().is_terminal() {
-                return say(&text);
-            }
-            let spinner = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} nearmem: {msg} [{elapsed}]")
-            {
-                spinner.set_style(style);
-            }
-            spinner.set_message(text);
-            spinner.enable_steady_tick(Duration::from_millis(120));
-            // Ends with the sender, that is, with the value.
-            let _ = wait.recv();
-            spinner.finish_and_clear();
-        });
-        Progress { done: Some(done), thread: Some(thread) }
+        let thread = std::thread::spawn(move || show(text, &news));
+        Progress { news: Some(sender), thread: Some(thread) }
     }
+
+    /// Says how far it has come; on a terminal only.
+    pub fn update(&self, text: &str) {
+        if let Some(news) = &self.news {
+            // Nobody listens where there is no terminal.
+            let _ = news.send(text.to_owned());
+        }
+    }
+}
+
+/// Shows the text until the other end of the channel is gone.
+fn show(mut text: String, news: &Receiver<String>) {
+    let begun = Instant::now();
+    loop {
+        match news.recv_timeout(PATIENCE.saturating_sub(begun.elapsed())) {
+            Ok(later) => text = later,
+            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => break,
+        }
+    }
+    if !io::stderr().is_terminal() {
+        return say(&text);
+    }
+    let spinner = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} nearmem: {msg} [{elapsed}]") {
+        spinner.set_style(style);
+    }
+    spinner.set_message(text);
+    spinner.enable_steady_tick(Duration::from_millis(120));
+    news.iter().for_each(|later| spinner.set_message(later));
+    spinner.finish_and_clear();
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.done.take();
+        self.news.take();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread costs a spinner, nothing else.
             let _ = thread.join();
