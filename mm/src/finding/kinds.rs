@@ -196,6 +196,42 @@ kinds! {
     SlitLongerThanCount { bytes: u32 } = Note "slit-longer-than-count"
         "{bytes} bytes behind the matrix are ignored";
 
+    // HMAT.
+
+    /// A revision whose units are not known.
+    HmatRevision { revision: u8 } = Warning "hmat-revision"
+        "the revision is {revision} and neither 1 nor 2: its units are not known";
+    /// The HMAT is refused as a whole.
+    HmatRejected = Warning "hmat-rejected"
+        "the table is not used: nothing is known about latencies, bandwidths and caches";
+    /// A length that the structure's type cannot have.
+    HmatBadLength { kind: u16, length: u32 } = Warning "hmat-bad-length"
+        "a structure of type {kind} cannot have length {length}: the table is refused";
+    /// Counts that ask for more than the structure has.
+    HmatBadCounts { initiators: u32, targets: u32, length: u32 } = Warning "hmat-bad-counts"
+        "figures for {initiators} initiators and {targets} targets do not fit in {length} bytes: \
+         the table is refused";
+    /// A structure runs past the end of the table.
+    HmatTruncated { present: u32 } = Warning "hmat-truncated"
+        "the structure runs past the table's end, {present} bytes of it are there: it is not read";
+    /// A figure that does not fit in 32 bits.
+    HmatValueTooLarge { initiator: ProximityDomain, target: ProximityDomain } =
+        Warning "hmat-value-too-large"
+        "the figure from domain {initiator} to {target}, and perhaps more, is beyond 32 bits: not \
+         known";
+    /// A structure of another type.
+    HmatUnknownType { kind: u16, length: u32 } = Note "hmat-unknown-type"
+        "a structure of type {kind} is not known: {length} bytes skipped";
+    /// Figures of a reserved sort.
+    HmatReservedDataType { data_type: u8 } = Note "hmat-reserved-data-type"
+        "data type {data_type} is reserved: its figures are not used";
+    /// Figures of a reserved level of memory.
+    HmatReservedHierarchy { hierarchy: u8 } = Note "hmat-reserved-hierarchy"
+        "memory hierarchy {hierarchy} is reserved: its figures are not used";
+    /// Bytes behind the figures.
+    HmatLongerThanCounts { bytes: u32 } = Note "hmat-longer-than-counts"
+        "{bytes} bytes behind the figures are ignored";
+
     // The node map.
 
     /// A node without memory.

@@ -3,15 +3,17 @@
 //! ```text
 //! bytes -> Table (header, length, checksum) -> Srat -> Entry, Entry, ...
 //!                                           -> Slit -> distance by domain
+//!                                           -> Hmat -> Structure, Structure, ...
 //! ```
 //!
 //! No `unsafe`, no panic, no read past a length that a table or a record gives. What a decoder
 //! tolerates it says: a damaged table is a [`Finding`](crate::finding::Finding), a damaged record
-//! is a value ([`srat::Body`]), and the node map decides what follows from it.
+//! is a value ([`srat::Body`], [`hmat::Body`]), and the node map decides what follows from it.
 #![forbid(unsafe_code)]
 
 mod bytes;
 mod header;
+pub mod hmat;
 pub mod slit;
 pub mod srat;
 
