@@ -3,12 +3,15 @@
 use nearmem::alloc::zonelist::FallbackOrders;
 use nearmem::finding::{Finding, Findings, Kind, Merge};
 use nearmem::firmware::srat::{Body, Srat};
+use nearmem::options::{self, UserMap};
 use nearmem::topology::{
-    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, Source, StorageNeeds,
+    ChangeRoom, HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, Source,
+    StorageNeeds,
 };
 use nearmem::{ApicId, NodeId, NodeSet, PfnRange, PhysRange, ProximityDomain};
 
 use super::input::Input;
+use super::tables::Which;
 
 /// A node map in the host's memory.
 #[derive(Debug)]
@@ -69,10 +72,11 @@ impl Findings for Collector {
 
 /// Builds the map of a machine, all of whose CPUs are present.
 pub fn build(input: &Input) -> Built {
-    let mut found = Collector::default();
-    let srat = input.srat.as_deref();
-    let mut regions = match &input.regions {
-        Some(regions) => regions.clone(),
+    let mut found = Collector { findings: input.findings.clone(), ..Collector::default() };
+    let srat = input.tables.bytes(Which::Srat);
+    let options = options::parse(&input.words, &mut |_| ());
+    let mut regions = match &input.memory {
+        Some(memory) => memory.regions.clone(),
         None => {
             found.add(Finding::new(Kind::MemoryMapAssumed));
             ranges_as_memory(srat)
@@ -80,10 +84,47 @@ pub fn build(input: &Input) -> Built {
     };
     let mut usable = vec![PfnRange::default(); regions.len()];
     let memory = MemoryMap::build(&mut regions, &mut usable, MapOptions::default(), &mut found);
-    let mut room = HeapRoom::new(StorageNeeds::of(srat, &memory, 0));
-    let inputs = Inputs { srat, slit: input.slit.as_deref(), ..Inputs::new(&memory) };
+    let mut room = ChangedRoom::new(&memory, options.user_map);
+    let memory = room.apply(memory, options.user_map, &mut found);
+
+    let needs = StorageNeeds::of(srat, &memory, 0).with_numa(&options.numa);
+    let mut room = HeapRoom::new(needs);
+    let slit = input.tables.bytes(Which::Slit);
+    let inputs = Inputs { srat, slit, numa: options.numa, ..Inputs::new(&memory) };
     let map = NodeMap::build(&inputs, room.storage(), &mut found);
     describe(&map, &memory, srat, found)
+}
+
+/// Room for the user's changes of a memory map.
+struct ChangedRoom {
+    regions: Vec<Region>,
+    wanted: Vec<PfnRange>,
+    usable: Vec<PfnRange>,
+}
+
+impl ChangedRoom {
+    fn new(memory: &MemoryMap<'_>, user: UserMap<'_>) -> ChangedRoom {
+        let regions = memory.usable().len() + user.changes().count();
+        ChangedRoom {
+            regions: vec![Region::default(); regions],
+            wanted: vec![PfnRange::default(); regions + 2],
+            usable: vec![PfnRange::default(); regions + 2 + memory.usable().len()],
+        }
+    }
+
+    /// The memory map with the changes, or as it is when there are none.
+    fn apply<'m>(
+        &'m mut self,
+        memory: MemoryMap<'m>,
+        user: UserMap<'_>,
+        found: &mut Collector,
+    ) -> MemoryMap<'m> {
+        if user.is_empty() {
+            return memory;
+        }
+        let room = ChangeRoom { regions: &mut self.regions, wanted: &mut self.wanted };
+        memory.changed(user.changes(), room, &mut self.usable, MapOptions::default(), found)
+    }
 }
 
 fn describe(
@@ -100,12 +141,23 @@ fn describe(
         only_possible: idle.map(|node| (node, map.pxm(node))).collect(),
         distances: online.iter().map(|&from| row(from)).collect(),
         fallback_order: fallback_orders(map),
-        fallback: map.source() != Source::Srat,
+        fallback: falls_back(map, &found.findings),
         uncovered_bytes: map.uncovered_bytes(),
         usable: memory.usable().to_vec(),
         record_nodes: record_nodes(map, srat),
         findings: found.findings,
         merges: found.merges,
+    }
+}
+
+/// Whether the map comes from no SRAT. With fake nodes, which are cut from one map or the other,
+/// the findings say it.
+fn falls_back(map: &NodeMap<'_>, findings: &[Finding]) -> bool {
+    let no_srat = |kind| matches!(kind, Kind::SratAbsent | Kind::SratRejected);
+    match map.source() {
+        Source::Srat => false,
+        Source::Fake => findings.iter().any(|finding| no_srat(finding.kind)),
+        Source::Off | Source::None => true,
     }
 }
 

@@ -1,63 +1,50 @@
 //! `map`: the node map of a machine's tables, on the host, without QEMU.
 //!
-//! A case, or tables and a memory map in files, flow in; the library builds the map as the kernel
-//! does; JSON or a report for people comes out. What is wrong with the tables is part of the map:
+//! Tables and a memory map flow in, in any of the forms that they have outside a machine; the
+//! library builds the map as the kernel does; JSON or a report for people comes out. What is wrong with the tables is part of the map:
 //! only an input that cannot be read is a failure.
 
+mod acpidump;
+mod args;
 mod build;
 mod case;
 mod encode;
 mod input;
 mod json;
-mod memory_text;
+mod memory;
 mod people;
+#[cfg(test)]
+mod properties;
+mod raw;
+mod source;
+mod tables;
 
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
+pub use args::MapArgs;
 use input::Input;
-
-/// What `map` is told on its command line.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct MapArgs {
-    /// A case in JSON: memory map, SRAT and SLIT. NAME.srat.bin and NAME.slit.bin beside NAME.json
-    /// win over its entries
-    #[arg(required_unless_present = "srat")]
-    case: Option<PathBuf>,
-    /// A raw SRAT, header included, as in /sys/firmware/acpi/tables/SRAT
-    #[arg(long, value_name = "FILE")]
-    srat: Option<PathBuf>,
-    /// A raw SLIT, header included
-    #[arg(long, value_name = "FILE")]
-    slit: Option<PathBuf>,
-    /// A memory map: JSON as in a case, the text of /proc/iomem, or e820 lines of a boot log.
-    /// Without one every enabled memory range counts as RAM
-    #[arg(long, value_name = "FILE")]
-    memory_map: Option<PathBuf>,
-    /// Write JSON also to a terminal
-    #[arg(long)]
-    json: bool,
-    /// In the report, show every record of the SRAT
-    #[arg(long)]
-    records: bool,
-}
+use tables::Which;
 
 /// Writes the node map to standard output. Exit code 0 whenever there is one, 1 when an input
 /// cannot be read.
 pub fn run(args: &MapArgs) -> ExitCode {
-    match text(args, args.json || !std::io::stdout().is_terminal()) {
+    let json = args.json || !(args.report || std::io::stdout().is_terminal());
+    match text(args, json) {
         Ok(text) => match std::io::stdout().write_all(text.as_bytes()) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
+            Err(error) => fail(&error.into()),
         },
-        Err(error) => {
-            eprintln!("nearmem map: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => fail(&error),
     }
+}
+
+fn fail(error: &anyhow::Error) -> ExitCode {
+    eprintln!("nearmem map: {error:#}");
+    ExitCode::FAILURE
 }
 
 /// The node map of a case as JSON, as `map` writes it.
@@ -73,17 +60,17 @@ pub fn case_as_json(case: &Path) -> Result<serde_json::Value> {
 /// # Errors
 /// As [`case_as_json`].
 pub fn case_table(case: &Path, signature: &str) -> Result<Option<Vec<u8>>> {
+    let which = Which::of(signature);
     let input = Input::of_case(case)?;
-    Ok(match signature {
-        "SRAT" => input.srat,
-        "SLIT" => input.slit,
-        _ => None,
-    })
+    Ok(which.and_then(|which| input.tables.get(which)).map(|table| table.bytes.clone()))
 }
 
 fn text(args: &MapArgs, json: bool) -> Result<String> {
     let input = Input::load(args)?;
     let built = build::build(&input);
+    if json {
+        input.remarks.iter().for_each(|remark| eprintln!("nearmem map: {remark}"));
+    }
     Ok(match json {
         true => format!("{}\n", json::value(&built)),
         false => people::report(&built, &input, args.records),
