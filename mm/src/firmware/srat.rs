@@ -10,7 +10,12 @@ use crate::ids::{ApicId, ProximityDomain};
 use crate::units::PhysRange;
 
 mod decode;
+mod handle;
 mod line;
+mod other;
+
+pub use handle::DeviceHandle;
+pub use other::Named;
 
 /// The signature.
 pub const SIGNATURE: &str = "SRAT";
@@ -51,6 +56,8 @@ pub enum Body {
         kind: u8,
         /// Its length in bytes.
         length: u8,
+        /// What it says, when the type is known; it makes no node all the same.
+        named: Option<Named>,
     },
     /// A length that the type cannot have. Below 2 it is the last entry: there is no way on.
     BadLength {
@@ -105,8 +112,12 @@ pub struct MemoryAffinity {
 pub struct InitiatorAffinity {
     /// The domain.
     pub pxm: ProximityDomain,
+    /// Which device.
+    pub handle: DeviceHandle,
     /// Whether the record counts.
     pub enabled: bool,
+    /// Whether it can do all transactions that the architecture needs for coherent memory.
+    pub architectural: bool,
 }
 
 impl<'a> Srat<'a> {
@@ -139,7 +150,8 @@ impl Entry {
             Body::Cpu(cpu) => Some(cpu.pxm),
             Body::Memory(memory) => Some(memory.pxm),
             Body::Initiator(initiator) => Some(initiator.pxm),
-            Body::Other { .. } | Body::BadLength { .. } | Body::Truncated { .. } => None,
+            Body::Other { named, .. } => named.map(|named| named.pxm()),
+            Body::BadLength { .. } | Body::Truncated { .. } => None,
         }
     }
 }

@@ -101,10 +101,10 @@ fn cpus_and_initiators<'m>(
             Body::Initiator(InitiatorAffinity { pxm, .. }) => {
                 find(Kind::SratDisabledGenericInitiator { pxm });
             }
-            Body::Other { kind: srat::INITIATOR, length } => {
+            Body::Other { kind: srat::INITIATOR, length, .. } => {
                 find(Kind::SratInitiatorShort { length });
             }
-            Body::Other { kind, length } => find(Kind::SratUnknownType { kind, length }),
+            Body::Other { kind, length, .. } => find(Kind::SratUnknownType { kind, length }),
             Body::Truncated { present } => find(Kind::SratTruncated { present }),
             Body::Cpu(_) | Body::Memory(_) | Body::BadLength { .. } => {}
         }

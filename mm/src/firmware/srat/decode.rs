@@ -1,6 +1,6 @@
 //! The layouts of the records, and how they are read.
 
-use super::{Body, CpuAffinity, InitiatorAffinity, MemoryAffinity};
+use super::{Body, CpuAffinity, DeviceHandle, InitiatorAffinity, MemoryAffinity, Named};
 use crate::firmware::bytes::{u8_at, u32_at, u64_at};
 use crate::ids::{ApicId, ProximityDomain};
 
@@ -42,17 +42,21 @@ mod x2apic {
     const _: () = assert!(CLOCK_DOMAIN + 4 + 4 == LENGTH);
 }
 
-/// Type 5, generic initiator affinity (ACPI 6.5, table 5.53). Its whole length is 32.
-mod initiator {
-    pub const KIND: u8 = super::super::INITIATOR;
+/// Types 5 and 6, generic initiator and generic port affinity (ACPI 6.5, tables 5.53 and 5.57).
+/// Their whole length is 32.
+pub mod device {
+    pub const INITIATOR: u8 = super::super::INITIATOR;
+    pub const HANDLE_KIND: usize = 3;
     pub const PXM: usize = 4;
-    const HANDLE: usize = 8;
+    pub const HANDLE: usize = 8;
     pub const FLAGS: usize = 24;
     const _: () = assert!(HANDLE + 16 == FLAGS);
+
+    pub const ARCHITECTURAL: u32 = 1 << 1;
 }
 
 /// Bit 0 of the flags of every type.
-const ENABLED: u32 = 1 << 0;
+pub const ENABLED: u32 = 1 << 0;
 
 /// Decodes the record that `rest` begins with. `rest` is not empty.
 pub fn decode(rest: &[u8], wide: bool) -> Body {
@@ -76,10 +80,10 @@ pub fn decode(rest: &[u8], wide: bool) -> Body {
         apic::KIND => apic_record(record, wide),
         memory::KIND => memory_record(record, wide),
         x2apic::KIND => x2apic_record(record),
-        initiator::KIND => initiator_record(record),
+        device::INITIATOR => initiator_record(record),
         _ => None,
     };
-    decoded.unwrap_or(Body::Other { kind, length })
+    decoded.unwrap_or_else(|| Body::Other { kind, length, named: Named::of(record) })
 }
 
 fn apic_record(record: &[u8], wide: bool) -> Option<Body> {
@@ -121,9 +125,12 @@ fn x2apic_record(record: &[u8]) -> Option<Body> {
 }
 
 fn initiator_record(record: &[u8]) -> Option<Body> {
+    let flags = u32_at(record, device::FLAGS)?;
     Some(Body::Initiator(InitiatorAffinity {
-        pxm: ProximityDomain(u32_at(record, initiator::PXM)?),
-        enabled: u32_at(record, initiator::FLAGS)? & ENABLED != 0,
+        pxm: ProximityDomain(u32_at(record, device::PXM)?),
+        handle: DeviceHandle::of(record)?,
+        enabled: flags & ENABLED != 0,
+        architectural: flags & device::ARCHITECTURAL != 0,
     }))
 }
 

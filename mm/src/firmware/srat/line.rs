@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Body, Entry};
+use super::{Body, Entry, InitiatorAffinity};
 use crate::ids::NodeId;
 use crate::units::{PhysAddr, PhysRange};
 
@@ -45,10 +45,14 @@ fn write(f: &mut fmt::Formatter<'_>, body: &Body, node: Option<NodeId>) -> fmt::
             f.write_str(if memory.hotplug { " hotplug" } else { "" })?;
             f.write_str(if memory.nonvolatile { " non-volatile" } else { "" })
         }
-        Body::Initiator(initiator) => {
-            write!(f, "SRAT: PXM {} -> generic initiator -> Node {node}", initiator.pxm)
+        Body::Initiator(InitiatorAffinity { pxm, handle, .. }) => {
+            write!(f, "SRAT: PXM {pxm} -> generic initiator {handle} -> Node {node}")
         }
-        Body::Other { kind, length } | Body::BadLength { kind, length } => {
+        Body::Other { named: Some(named), .. } => {
+            let state = if named.is_enabled() { "" } else { " (disabled)" };
+            write!(f, "SRAT: PXM {} -> {named}{state}", named.pxm())
+        }
+        Body::Other { kind, length, .. } | Body::BadLength { kind, length } => {
             write!(f, "SRAT: type {kind}, length {length}")
         }
         Body::Truncated { present } => write!(f, "SRAT: {present} bytes of a record"),

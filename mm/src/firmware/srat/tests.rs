@@ -76,7 +76,8 @@ fn every_field_is_read_from_its_own_bytes() {
     let apic = [0, 16, 1, 9, 1, 0, 0, 0, 0xee, 2, 3, 4, 0, 0, 0, 0];
     let mut initiator = [0; 32];
     initiator[..8].copy_from_slice(&[5, 32, 0, 1, 9, 8, 7, 6]);
-    initiator[24] = 1;
+    initiator[8..12].copy_from_slice(&[0x34, 0x12, 0xc1, 3 << 3 | 5]);
+    initiator[24] = 0b11;
     let read = bodies(2, &[&memory, &x2apic, &apic, &initiator]);
     assert_eq!(
         read,
@@ -104,7 +105,12 @@ fn every_field_is_read_from_its_own_bytes() {
                 x2apic: false,
                 high_bits: false,
             }),
-            Body::Initiator(InitiatorAffinity { pxm: ProximityDomain(0x0607_0809), enabled: true }),
+            Body::Initiator(InitiatorAffinity {
+                pxm: ProximityDomain(0x0607_0809),
+                handle: DeviceHandle::Pci { segment: 0x1234, bus: 0xc1, device: 3, function: 5 },
+                enabled: true,
+                architectural: true,
+            }),
         ]
     );
 }
@@ -132,7 +138,7 @@ fn revision_1_has_domains_of_8_bits_in_types_0_and_1_only() {
 
 #[test]
 fn lengths_that_a_type_cannot_have_are_named_and_stepped_over() {
-    let (other, good) = ([77, 3, 0], Body::Other { kind: 77, length: 3 });
+    let (other, good) = ([77, 3, 0], Body::Other { kind: 77, length: 3, named: None });
     for (kind, length) in [(0, 15), (0, 17), (1, 39), (2, 23)] {
         let mut bad = vec![0; usize::from(length)];
         bad[..2].copy_from_slice(&[kind, length]);
@@ -167,7 +173,7 @@ fn a_record_beyond_the_end_is_not_read() {
     }
     // Linux does not look at the last two bytes; a length of 0 there refuses nothing.
     assert_eq!(bodies(1, &[&apic, &[0, 0]])[1..], [Body::Truncated { present: 2 }]);
-    assert_eq!(bodies(1, &[&[77, 2]]), [Body::Other { kind: 77, length: 2 }]);
+    assert_eq!(bodies(1, &[&[77, 2]]), [Body::Other { kind: 77, length: 2, named: None }]);
     assert_eq!(bodies(1, &[]), []);
 }
 
@@ -184,7 +190,7 @@ fn bytes_behind_the_length_of_the_header_are_no_records() {
 #[test]
 fn an_initiator_that_ends_before_its_flags_is_another_record() {
     let read = bodies(3, &[&[5, 8, 0, 0, 1, 0, 0, 0]]);
-    assert_eq!(read, [Body::Other { kind: INITIATOR, length: 8 }]);
+    assert_eq!(read, [Body::Other { kind: INITIATOR, length: 8, named: None }]);
 }
 
 #[test]
@@ -208,4 +214,68 @@ fn odd_records_have_lines_too() {
     let (pxm, apic) = (ProximityDomain(3), ApicId(0x10));
     let cpu = CpuAffinity { pxm, apic, enabled: true, x2apic: true, high_bits: false };
     assert_eq!(line(Body::Cpu(cpu), None), "SRAT: PXM 3 -> APIC 0x0010 -> Node -");
+}
+
+/// Types 3, 4, 6 and 7 with every field filled in; the port's handle is an ACPI one.
+fn other_types() -> [Vec<u8>; 4] {
+    let gicc = [&[3, 18, 1, 2, 3, 4, 5, 0, 0, 0, 1][..], &[0; 7]].concat();
+    let its = [4, 12, 9, 0, 0, 0, 0, 0, 7, 1, 0, 0].to_vec();
+    let port = [&[6, 32, 0, 0, 2, 0, 0, 0][..], b"ACPI0016", &[3, 0, 0, 0], &[0; 12]].concat();
+    let rintc = [&[7, 20, 0, 0, 8, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0][..], &[0; 4]].concat();
+    [gicc, its, port, rintc]
+}
+
+#[test]
+fn types_that_make_no_node_are_read_nevertheless() {
+    let records = other_types();
+    let records: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
+    let lines: Vec<String> =
+        entries(&table(3, &records)).iter().map(|entry| entry.line(None).to_string()).collect();
+    assert_eq!(
+        lines,
+        [
+            "SRAT: PXM 67305985 -> GICC of CPU 5",
+            "SRAT: PXM 9 -> GIC ITS 263",
+            "SRAT: PXM 2 -> generic port ACPI0016:3 (disabled)",
+            "SRAT: PXM 8 -> RINTC of CPU 6",
+        ]
+    );
+    for (entry, kind) in entries(&table(3, &records)).iter().zip([3, 4, 6, 7]) {
+        assert!(matches!(entry.body, Body::Other { kind: read, .. } if read == kind));
+        assert!(!entry.is_enabled() && entry.pxm().is_some());
+    }
+}
+
+#[test]
+fn known_types_that_end_too_early_say_nothing() {
+    for whole in other_types() {
+        // Up to the last field that is read.
+        let least = match whole[0] {
+            3 => 14,
+            4 => 12,
+            6 => 28,
+            _ => 16,
+        };
+        for length in 2..=whole.len() {
+            let mut cut = whole[..length].to_vec();
+            cut[1] = length as u8;
+            let Body::Other { named, .. } = bodies(3, &[&cut])[0] else { panic!() };
+            assert_eq!(named.is_some(), length >= least, "type {}, length {length}", whole[0]);
+        }
+    }
+}
+
+#[test]
+fn devices_have_names() {
+    let handle = |kind, bytes: &[u8]| {
+        let mut record = [0; 32];
+        record[..4].copy_from_slice(&[5, 32, 0, kind]);
+        record[8..8 + bytes.len()].copy_from_slice(bytes);
+        DeviceHandle::of(&record).unwrap().to_string()
+    };
+    assert_eq!(handle(0, b"ACPI0016\x02\x01\0\0"), "ACPI0016:258");
+    assert_eq!(handle(0, b"PNP0A08\0\x01"), "PNP0A08:1");
+    assert_eq!(handle(0, b"\xff\n\0"), "\\xff\\n:0");
+    assert_eq!(handle(1, &[0, 0, 0x41, 0x08]), "PCI 0000:41:01.0");
+    assert_eq!(handle(2, &[1]), "device of kind 2");
 }
