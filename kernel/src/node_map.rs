@@ -3,6 +3,7 @@
 
 use bootloader_api::info::MemoryRegionKind;
 use nearmem::finding::{Finding, Findings, Kind};
+use nearmem::firmware::madt::IdLinks;
 use nearmem::firmware::srat::{Body, Srat};
 use nearmem::ids::{MAX_CPUS, MAX_NODES};
 use nearmem::options::Options;
@@ -27,6 +28,7 @@ struct Static {
     regions: [Region; REGIONS],
     usable: [PfnRange; REGIONS + 2],
     cpus: [ApicId; MAX_CPUS],
+    links: [IdLinks; MAX_CPUS],
     map: Option<NodeMap<'static>>,
 }
 
@@ -35,22 +37,24 @@ static STATIC: Mutex<Static> = Mutex::new(Static {
     regions: [Region::new(0, 0, RegionKind::Usable); REGIONS],
     usable: [PfnRange::new(0, 0); REGIONS + 2],
     cpus: [ApicId(0); MAX_CPUS],
+    links: [IdLinks::NONE; MAX_CPUS],
     map: None,
 });
 
 /// Builds the map and logs what it is made of, as Linux does. To be called once.
 pub fn build(boot: &Boot, tables: &Tables, options: &Options<'_>) -> &'static NodeMap<'static> {
-    let Static { room, regions, usable, cpus, map } = MutexGuard::leak(STATIC.lock());
+    let Static { room, regions, usable, cpus, links, map } = MutexGuard::leak(STATIC.lock());
     let numa = options.numa;
     let cpu = cpuid::this_cpu();
     let reach = layout::DIRECT_MAP_SIZE.min(cpu.physical_end());
     let rules = MapOptions { hold_back_bios: true, limit: Some(PhysAddr(reach)) };
     let memory = memory_map(boot, regions, usable, rules);
     let memory = user_map::apply(memory, options.user_map, rules);
-    let count = tables.present_cpus(cpu.initial_apic_id, cpus, &mut Report);
+    let count = tables.present_cpus(cpu.initial_apic_id, cpus, links, &mut Report);
     let inputs = Inputs {
         srat: tables.srat,
         slit: tables.slit,
+        cedt: tables.cedt,
         cpus: &cpus[..count],
         unlisted: unlisted_cpus(&cpu),
         max_apic_id: if cpu.x2apic { Inputs::X2APIC } else { Inputs::XAPIC },

@@ -8,6 +8,8 @@ mod model;
 mod rules;
 #[path = "topology/tables.rs"]
 mod tables;
+#[path = "topology/windows.rs"]
+mod windows;
 
 use nearmem::finding::Finding;
 use nearmem::topology::{
@@ -18,6 +20,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use tables::{Machine, cpu, frames, initiator, memory, slit, srat, table};
+use windows::cedt;
 
 /// Ranges of a machine of some GiB, seldom aligned.
 fn ranges() -> impl Strategy<Value = Vec<PhysRange>> {
@@ -116,18 +119,22 @@ proptest! {
         distances in vec(any::<u8>(), 0..40),
         count in 0u64..7,
         cpus in vec(0u32..24, 0..12),
+        windows in vec((0u64..1 << 33, 0u64..1 << 31), 0..4),
+        cut_cedt in 0usize..40,
     ) {
         let usable = frames(&ram);
+        let cedt = cedt(&windows);
+        let cedt = &cedt[..cedt.len() - cut_cedt];
         let whole = srat(revision, &records);
         let bytes = &whole[..whole.len() - cut.min(whole.len())];
         let distances = slit(count, &distances);
         let cpus: Vec<_> = cpus.into_iter().map(nearmem::ApicId).collect();
         let machine =
-            Machine { slit: Some(&distances), cpus: &cpus, ..Machine::new(&ram, bytes) };
+            Machine { slit: Some(&distances), cedt: Some(cedt), cpus: &cpus, ..Machine::new(&ram, bytes) };
         machine.map(|map, seen| {
             look_at(map, &usable);
-            // Never more nodes than the domains that were seen, and one for want of any.
-            assert!(map.possible().len() <= records.len() + 1);
+            // Never more nodes than domains and windows, and one for want of any.
+            assert!(map.possible().len() <= records.len() + windows.len() + 1);
             assert_eq!(map.cpus().len(), cpus.len());
             for finding in &seen.findings {
                 assert!(!finding.to_string().is_empty());

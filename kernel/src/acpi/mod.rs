@@ -1,16 +1,15 @@
-//! The firmware's tables: from the RSDP to the bytes of SRAT and SLIT, and to the present CPUs.
+//! The firmware's tables: from the RSDP to the bytes of SRAT, SLIT and CEDT, and to the present CPUs.
 
-mod madt;
 mod patch;
 mod root;
 mod window;
 
 use nearmem::finding::{Finding, Findings, Kind, Place};
 use nearmem::firmware::Header;
+use nearmem::firmware::madt::{self, IdLinks, Madt};
 use nearmem::{ApicId, PhysAddr, PhysRange};
 use nearmem_x86_64::{Boot, println};
 
-use madt::Record;
 use root::Root;
 use window::Window;
 
@@ -21,9 +20,11 @@ pub struct Tables {
     pub srat: Option<&'static [u8]>,
     /// The whole SLIT.
     pub slit: Option<&'static [u8]>,
+    /// The whole CEDT.
+    pub cedt: Option<&'static [u8]>,
     madt: Option<&'static [u8]>,
     /// Where they lie: memory that must not be handed out.
-    pub places: [PhysRange; 4],
+    pub places: [PhysRange; 5],
 }
 
 /// Finds the tables, after `acpi_patch` was done. What is wrong is a finding.
@@ -59,7 +60,8 @@ impl Tables {
         let (name, slot, place) = match bytes {
             [b'S', b'R', b'A', b'T', ..] => ("SRAT", &mut self.srat, 1),
             [b'S', b'L', b'I', b'T', ..] => ("SLIT", &mut self.slit, 2),
-            [b'A', b'P', b'I', b'C', ..] => ("APIC", &mut self.madt, 3),
+            [b'A', b'P', b'I', b'C', ..] => (madt::SIGNATURE, &mut self.madt, 3),
+            [b'C', b'E', b'D', b'T', ..] => ("CEDT", &mut self.cedt, 4),
             _ => return,
         };
         if slot.is_some() {
@@ -71,42 +73,18 @@ impl Tables {
     }
 
     /// The present CPUs by CPU number: the boot CPU, then the MADT's other enabled entries in
-    /// their order, each once. Says how many are in `room`.
+    /// their order, each once. Says how many are in `room`, of which `links` has as much.
     pub fn present_cpus(
         &self,
         boot_cpu: ApicId,
         room: &mut [ApicId],
+        links: &mut [IdLinks],
         findings: &mut dyn Findings,
     ) -> usize {
-        let mut count = 0;
-        let mut found = 0u32;
-        let mut add = |apic| {
-            if room[..count].contains(&apic) {
-                return;
-            }
-            found += 1;
-            if let Some(slot) = room.get_mut(count) {
-                *slot = apic;
-                count += 1;
-            }
-        };
-        add(boot_cpu);
-        match self.madt {
-            None => findings.add(Finding::at(Place::table("APIC"), Kind::MadtAbsent)),
-            Some(table) => madt::records(table).for_each(|record| match record {
-                Record::Cpu(apic) => add(apic),
-                Record::Other => {}
-                Record::Broken(offset) => {
-                    let kind = Kind::MadtBroken { offset: offset as u32 };
-                    findings.add(Finding::at(Place::byte("APIC", offset as u32), kind));
-                }
-            }),
-        }
-        if found as usize > count {
-            let kind = Kind::CpuTooMany { found, limit: count as u32 };
-            findings.add(Finding::new(kind));
-        }
-        count
+        let madt = self.madt.and_then(|bytes| Madt::parse(bytes, findings));
+        let counts = madt::present(madt.as_ref(), Some(boot_cpu), room, links, findings);
+        println!("ACPI: CPUs: {counts}");
+        counts.present
     }
 }
 

@@ -313,9 +313,41 @@ kinds! {
     /// No MADT.
     MadtAbsent = Warning "madt-absent"
         "there is no MADT: only the boot CPU is known";
-    /// A MADT that cannot be walked to its end.
-    MadtBroken { offset: u32 } = Warning "madt-broken"
-        "the record at {offset:#x} is cut short or has a wrong length: what stands before it counts";
+    /// A record of the MADT runs past the table's end.
+    MadtTruncated { present: u32 } = Warning "madt-truncated"
+        "the record runs past the table's end, {present} bytes of it are there: what stands before \
+         it counts";
+    /// A length in the MADT that the record's type cannot have.
+    MadtBadEntryLength { kind: u8, length: u8 } = Warning "madt-bad-entry-length"
+        "a record of type {kind} cannot have length {length}: what stands before it counts";
+    /// One CPU in two records of the MADT.
+    MadtCpuListedTwice { apic: u32 } = Note "madt-cpu-listed-twice"
+        "APIC {apic:#04x} is in another record, too: it counts once";
+    /// The CPU that we run on is not in the MADT.
+    MadtWithoutBootCpu { apic: u32 } = Warning "madt-without-boot-cpu"
+        "APIC {apic:#04x}, on which we run, is in no record: it is CPU 0 all the same";
+
+    // CEDT.
+
+    /// A record of the CEDT runs past the table's end.
+    CedtTruncated { present: u32 } = Warning "cedt-truncated"
+        "the record runs past the table's end, {present} bytes of it are there: what stands before \
+         it counts";
+    /// A length in the CEDT that the record's type cannot have.
+    CedtBadEntryLength { kind: u8, length: u16 } = Warning "cedt-bad-entry-length"
+        "a record of type {kind} cannot have length {length}: what stands before it counts";
+    /// A window without length, or whose end does not fit in 64 bits.
+    CedtBadWindow { base: u64, length: u64 } = Warning "cedt-bad-window"
+        "a CXL window of length {length:#x} at {base:#x} has no addresses: its node gets none";
+    /// A window that becomes a possible node.
+    CedtWindow { range: PhysRange, pxm: ProximityDomain, node: NodeId } = Note "cedt-window"
+        "{range} is a CXL window in no SRAT range: domain {pxm} and node {node} are kept for it";
+    /// A window that an SRAT range has.
+    CedtWindowInSrat { range: PhysRange, node: NodeId } = Note "cedt-window-in-srat"
+        "{range} is a CXL window and has node {node} by the SRAT";
+    /// A window for which there is no node id or no domain left.
+    CedtTooManyWindows { range: PhysRange, limit: u32 } = Warning "cedt-too-many-windows"
+        "{range} is a CXL window and gets no node, all {limit} are taken: ignored";
 
     // The memory map.
 

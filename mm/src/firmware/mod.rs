@@ -4,6 +4,8 @@
 //! bytes -> Table (header, length, checksum) -> Srat -> Entry, Entry, ...
 //!                                           -> Slit -> distance by domain
 //!                                           -> Hmat -> Structure, Structure, ...
+//!                                           -> Madt -> Entry, Entry, ... -> present CPUs
+//!                                           -> Cedt -> Entry, Entry, ...
 //! ```
 //!
 //! No `unsafe`, no panic, no read past a length that a table or a record gives. What a decoder
@@ -12,9 +14,12 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+pub mod cedt;
 mod header;
 pub mod hmat;
+pub mod madt;
 pub mod slit;
 pub mod srat;
+mod walk;
 
 pub use header::{Header, Signature, Table};

@@ -31,7 +31,7 @@ impl<'m> NodeMap<'m> {
             emulate::split(fake, inputs.memory, &mut draft, fake_room, findings);
         }
         let physical = match by_srat {
-            true => distances::BySlit::read(inputs.slit, draft.domains, findings),
+            true => distances::BySlit::read(inputs.slit, draft.named(), findings),
             false => distances::BySlit::NONE,
         };
         let distances = match &inputs.numa {
@@ -70,8 +70,8 @@ fn physical<'m>(
         findings.add(Finding::at(Place::table(SIGNATURE), Kind::SratAbsent));
         return one_node(inputs, Source::None, rest, findings);
     };
-    let affinity = walk::read(&srat, inputs.max_apic_id, room, findings);
-    let Affinity { sound, domains, records, blocks, initiators } = affinity;
+    let affinity = walk::read(&srat, inputs.cedt, inputs.max_apic_id, room, findings);
+    let Affinity { sound, domains, named, records, blocks, initiators } = affinity;
     let dealt = match sound {
         true => deal(inputs.memory, blocks, &mut rest.ranges, findings),
         false => Err(Refused { uncovered: 0 }),
@@ -86,7 +86,7 @@ fn physical<'m>(
                 [] => draft.with_cpus,
                 _ => NodeSet::of(NodeId(0)),
             };
-            return Draft { domains, records, with_cpus, uncovered, ..draft };
+            return Draft { domains, named, records, with_cpus, uncovered, ..draft };
         }
     };
     let with_memory: NodeSet = rest.ranges.as_slice().iter().map(|range| range.node).collect();
@@ -107,6 +107,7 @@ fn physical<'m>(
         ranges: rest.ranges,
         cpus,
         domains,
+        named,
         records,
         blocks: blocks.get_mut(..dealt.blocks).unwrap_or_default(),
         parts: Parts::default(),
@@ -171,6 +172,7 @@ fn one_node<'m>(
         ranges: rest.ranges,
         cpus,
         domains: &[],
+        named: 0,
         records: &mut [],
         blocks: &mut [],
         parts: Parts::default(),

@@ -19,6 +19,8 @@ pub fn clip(blocks: &mut [Block], memory: &MemoryMap<'_>, findings: &mut dyn Fin
         let range = block.range;
         let touches = memory.touches(range);
         let kind = match (block.hotplug, block.nonvolatile) {
+            // Of a window nothing is expected.
+            _ if block.window => None,
             (true, _) if !touches || range.end > end => Some(Kind::SratHotplugWindow { range }),
             (false, true) if !touches => Some(Kind::SratNonvolatileRange { range }),
             (false, false) if !touches => Some(Kind::SratMemoryBeyondMap { range }),
@@ -39,7 +41,7 @@ pub fn clip(blocks: &mut [Block], memory: &MemoryMap<'_>, findings: &mut dyn Fin
 /// Sorts blocks by address and looks for overlaps: false when two nodes' blocks share a byte.
 /// Overlaps within a node are looked for only when there are none between nodes.
 pub fn sort_and_check(blocks: &mut [Block], findings: &mut dyn Findings) -> bool {
-    blocks.sort_unstable_by_key(|block| (block.range.start, block.record));
+    blocks.sort_unstable_by_key(|block| (block.range.start, block.order()));
     let mut sound = true;
     for (block, other) in overlaps(blocks).filter(|(block, other)| block.node != other.node) {
         sound = false;
@@ -84,7 +86,7 @@ fn overlaps(blocks: &[Block]) -> impl Iterator<Item = (Block, Block)> + '_ {
 /// Linux joins in table order and logs each step; so do we, in the same order.
 pub fn join(blocks: &mut [Block], memory: &MemoryMap<'_>, findings: &mut dyn Findings) -> usize {
     for group in blocks.chunk_by_mut(|a, b| a.node == b.node) {
-        let first = group.iter().map(|block| block.record).min().unwrap_or(0);
+        let first = group.iter().map(Block::order).min().unwrap_or(0);
         let mut end = group.first().map(|block| block.range.end).unwrap_or_default();
         for block in group {
             block.group = first;
@@ -92,7 +94,7 @@ pub fn join(blocks: &mut [Block], memory: &MemoryMap<'_>, findings: &mut dyn Fin
             end = end.max(block.range.end);
         }
     }
-    blocks.sort_unstable_by_key(|block| (block.group, block.record));
+    blocks.sort_unstable_by_key(|block| (block.group, block.order()));
     let mut kept = 0_usize;
     for at in 0..blocks.len() {
         let Some(block) = blocks.get(at).copied() else { break };

@@ -19,6 +19,8 @@ pub struct Draft<'m> {
     pub ranges: Fill<'m, NodeRange>,
     pub cpus: &'m mut [Cpu],
     pub domains: &'m [Domain],
+    /// How many of the domains the SRAT names; the others are CXL windows.
+    pub named: usize,
     pub records: &'m mut [CpuRecord],
     pub blocks: &'m mut [Block],
     pub parts: Parts<'m>,
@@ -26,6 +28,11 @@ pub struct Draft<'m> {
 }
 
 impl<'m> Draft<'m> {
+    /// The domains that the SRAT names, of which a SLIT can know.
+    pub fn named(&self) -> &'m [Domain] {
+        self.domains.get(..self.named).unwrap_or_default()
+    }
+
     /// The map, for good.
     pub fn finish(self, distances: Distances<'m>) -> NodeMap<'m> {
         NodeMap {

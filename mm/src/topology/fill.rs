@@ -35,6 +35,11 @@ impl<'m, T> Fill<'m, T> {
         self.slots.get(..self.count).unwrap_or_default()
     }
 
+    /// All of them, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.slots.get_mut(..self.count).unwrap_or_default()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.count

@@ -41,6 +41,9 @@ pub struct Inputs<'a> {
     pub srat: Option<&'a [u8]>,
     /// The whole SLIT, header included; `None` when there is none.
     pub slit: Option<&'a [u8]>,
+    /// The whole CEDT, header included; `None` when there is none. Each CXL window that no range of
+    /// the SRAT reaches into becomes a possible node; without an SRAT that stands it means nothing.
+    pub cedt: Option<&'a [u8]>,
     /// Usable memory.
     pub memory: &'a MemoryMap<'a>,
     /// The present CPUs' APIC ids, by [`CpuId`](crate::CpuId): the boot CPU, then the others in
@@ -67,6 +70,7 @@ impl<'a> Inputs<'a> {
         Inputs {
             srat: None,
             slit: None,
+            cedt: None,
             memory,
             cpus: &[],
             unlisted: UnlistedCpus::Dealt,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! memory map -> MemoryMap \
-//! SRAT -> domains, CPU records, blocks -> clean-up -> coverage -> NodeRange
+//! SRAT, CEDT -> domains, CPU records, blocks -> clean-up -> coverage -> NodeRange
 //! CPUs  -> node of each / SLIT -> distances
 //! numa=fake -> the same memory, CPUs and distances on parts of nodes
 //! ```
@@ -29,6 +29,7 @@ mod notes;
 mod records;
 mod storage;
 mod walk;
+mod windows;
 
 use crate::ids::{ApicId, CpuId, NodeId, NodeSet, ProximityDomain};
 use crate::units::{Pfn, PfnRange, PhysAddr};
@@ -155,7 +156,7 @@ impl<'m> NodeMap<'m> {
         }
     }
 
-    /// The id that a domain got when the SRAT was read, also when the SRAT was refused later: what
+    /// The id that a domain got when the SRAT and the CEDT were read, also when the SRAT was refused later: what
     /// the boot log prints with each record. `None` for a domain that no enabled record names.
     pub fn node_of_pxm(&self, pxm: ProximityDomain) -> Option<NodeId> {
         domains::find(self.domains, pxm)
@@ -186,8 +187,8 @@ impl<'m> NodeMap<'m> {
         block.range.contains(address).then_some(block.node)
     }
 
-    /// The SRAT's ranges after the clean-up, ascending and disjoint: those of one node joined over
-    /// holes, cut at the end of memory. With fake nodes, what they were cut into, SRAT or not.
+    /// The SRAT's ranges after the clean-up, and CXL windows with memory, ascending and disjoint:
+    /// those of one node joined over holes, cut at the end of memory. With fake nodes, what they were cut into, SRAT or not.
     /// Empty without either.
     pub fn blocks(&self) -> &'m [Block] {
         self.blocks

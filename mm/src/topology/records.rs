@@ -1,7 +1,7 @@
 //! What the SRAT's records become: CPUs with a node, blocks of addresses with a node.
 
 use crate::finding::{Finding, Findings, Kind, Place};
-use crate::firmware::srat::SIGNATURE;
+use crate::firmware::{cedt, srat};
 use crate::ids::{ApicId, NodeId};
 use crate::units::{Pfn, PfnRange, PhysRange};
 
@@ -24,11 +24,11 @@ impl CpuRecord {
         CpuRecord { apic: ApicId(0), node: NodeId(0), offset: 0, record: 0 };
 
     fn place(&self) -> Place {
-        Place::record(SIGNATURE, self.offset, self.record)
+        Place::record(srat::SIGNATURE, self.offset, self.record)
     }
 }
 
-/// Addresses that the SRAT gives to a node.
+/// Addresses that the SRAT, or a CXL window of the CEDT, gives to a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Block {
     /// The addresses, in bytes.
@@ -39,12 +39,15 @@ pub struct Block {
     pub hotplug: bool,
     /// Whether it keeps its content without power.
     pub nonvolatile: bool,
+    /// Whether it is a CXL window: its record is in the CEDT.
+    pub window: bool,
     /// Offset of the (first) record in the table, in bytes.
     pub offset: u32,
     /// Number of the (first) record in the table, from 0.
     pub record: u32,
-    /// The first record of those that it is joined with, during the clean-up.
-    pub(super) group: u32,
+    /// The first of those that it is joined with, as [`Block::order`] numbers them, during the
+    /// clean-up. Before that, while windows are read: which block reaches furthest so far.
+    pub(super) group: u64,
     /// The first frame that is not yet in a fake node, while nodes are split.
     pub(super) left_from: Pfn,
 }
@@ -56,6 +59,7 @@ impl Block {
         node: NodeId(0),
         hotplug: false,
         nonvolatile: false,
+        window: false,
         offset: 0,
         record: 0,
         group: 0,
@@ -69,7 +73,13 @@ impl Block {
 
     /// The place of its record.
     pub fn place(&self) -> Place {
-        Place::record(SIGNATURE, self.offset, self.record)
+        let table = if self.window { cedt::SIGNATURE } else { srat::SIGNATURE };
+        Place::record(table, self.offset, self.record)
+    }
+
+    /// Its place among all blocks, in the order in which they were read.
+    pub(super) fn order(&self) -> u64 {
+        u64::from(self.window) << 32 | u64::from(self.record)
     }
 }
 

@@ -5,6 +5,7 @@ use super::domains::Domain;
 use super::memory_map::MemoryMap;
 use super::records::{Block, CpuRecord};
 use super::{Cpu, NodeRange, NumaOption, Split};
+use crate::firmware::cedt::{self, Cedt};
 use crate::firmware::srat::{Body, Srat};
 use crate::ids::{MAX_NODES, NodeId};
 
@@ -70,6 +71,18 @@ impl StorageNeeds {
         // Each pair of a usable range and a block that meet ends where one of the two ends.
         needs.ranges = memory.usable().len() + needs.blocks;
         needs
+    }
+
+    /// With what the windows of a CEDT take. Walks the table once.
+    pub fn with_cedt(mut self, cedt: Option<&[u8]>) -> StorageNeeds {
+        let table = cedt.and_then(|bytes| Cedt::parse(bytes, &mut |_| ()));
+        let entries = table.iter().flat_map(Cedt::entries);
+        let windows = entries.filter(|entry| matches!(entry.body, cedt::Body::Window(_))).count();
+        let windows = windows.min(MAX_NODES);
+        self.nodes = (self.nodes + windows).min(MAX_NODES);
+        self.blocks += windows;
+        self.ranges += windows;
+        self
     }
 
     /// With what `numa=` takes. More than 2 * [`MAX_NODES`] parts are not made, as in Linux.

@@ -1,11 +1,13 @@
 //! The SRAT's records -> domains with node ids, CPUs and blocks of addresses.
 //!
 //! Two walks, as Linux (reference: numa-discovery, section 2): types 0, 2 and 5 in table order,
-//! then type 1 in table order. So domains with CPUs get their ids first.
+//! then type 1 in table order. So domains with CPUs get their ids first, and CXL windows the last
+//! ones.
 
 use super::domains::{Domain, Domains};
 use super::fill::Fill;
 use super::records::{Block, CpuRecord, settle};
+use super::windows;
 use crate::finding::{Finding, Findings, Kind};
 use crate::firmware::srat::{self, Body, Entry, InitiatorAffinity, MemoryAffinity, Srat};
 use crate::ids::{NodeId, NodeSet, ProximityDomain};
@@ -14,11 +16,13 @@ use crate::ids::{NodeId, NodeSet, ProximityDomain};
 pub struct Affinity<'m> {
     /// Whether every record has a length that it can have; the SRAT is refused otherwise.
     pub sound: bool,
-    /// The domains that enabled records name, by node id.
+    /// The domains that enabled records name, by node id; then those of CXL windows.
     pub domains: &'m [Domain],
+    /// How many of them the SRAT names.
+    pub named: usize,
     /// The enabled CPU records, ascending by APIC id, each id once.
     pub records: &'m mut [CpuRecord],
-    /// The enabled memory records of some length, in table order.
+    /// The enabled memory records of some length in table order, and the CXL windows.
     pub blocks: &'m mut [Block],
     /// Nodes with a generic initiator.
     pub initiators: NodeSet,
@@ -34,10 +38,11 @@ pub struct Room<'m> {
     pub blocks: &'m mut [Block],
 }
 
-/// Reads a table. When it is not sound, its CPUs are read nevertheless, without further findings:
-/// they are what the one node has that remains.
+/// Reads a table, and the windows of a CEDT. When it is not sound, its CPUs are read nevertheless,
+/// without further findings: they are what the one node has that remains.
 pub fn read<'m>(
     srat: &Srat<'_>,
+    cedt: Option<&[u8]>,
     max_apic_id: u32,
     room: Room<'m>,
     findings: &mut dyn Findings,
@@ -48,11 +53,16 @@ pub fn read<'m>(
     let mut domains = Domains::new(room.domains);
     let (records, initiators) =
         cpus_and_initiators(srat, max_apic_id, &mut domains, room.records, findings);
-    let blocks = match sound {
-        true => memory(srat, &mut domains, room.blocks, findings),
-        false => &mut [],
-    };
-    Affinity { sound, domains: domains.into_named(), records, blocks, initiators }
+    let mut blocks = Fill::new(room.blocks);
+    if sound {
+        memory(srat, &mut domains, &mut blocks, findings);
+    }
+    let named = domains.named().len();
+    if sound && let Some(cedt) = cedt {
+        windows::read(cedt, &mut domains, &mut blocks, findings);
+    }
+    let blocks = blocks.finish();
+    Affinity { sound, domains: domains.into_named(), named, records, blocks, initiators }
 }
 
 /// Looks for lengths that cannot be. One of them and nothing in the table is to be trusted.
@@ -113,13 +123,12 @@ fn cpus_and_initiators<'m>(
 }
 
 /// The second walk: type 1.
-fn memory<'m>(
+fn memory(
     srat: &Srat<'_>,
     domains: &mut Domains<'_>,
-    room: &'m mut [Block],
+    blocks: &mut Fill<'_, Block>,
     findings: &mut dyn Findings,
-) -> &'m mut [Block] {
-    let mut blocks = Fill::new(room);
+) {
     let mut full = false;
     for entry in srat.entries() {
         let Body::Memory(memory) = entry.body else { continue };
@@ -146,7 +155,6 @@ fn memory<'m>(
             find(Kind::SratTooManyRanges { limit: blocks.room() as u32 });
         }
     }
-    blocks.finish()
 }
 
 /// The node of a domain that an enabled record names; `None` when there is no id left.

@@ -103,6 +103,7 @@ pub struct Machine<'a> {
     pub ram: &'a [PhysRange],
     pub srat: Option<&'a [u8]>,
     pub slit: Option<&'a [u8]>,
+    pub cedt: Option<&'a [u8]>,
     pub cpus: &'a [ApicId],
     pub unlisted: UnlistedCpus,
     pub max_apic_id: u32,
@@ -116,6 +117,7 @@ impl<'a> Machine<'a> {
             ram,
             srat: Some(srat),
             slit: None,
+            cedt: None,
             cpus: &[],
             unlisted: UnlistedCpus::Dealt,
             max_apic_id: Inputs::X2APIC,
@@ -133,13 +135,15 @@ impl<'a> Machine<'a> {
         let inputs = Inputs {
             srat: self.srat,
             slit: self.slit,
+            cedt: self.cedt,
             memory: &memory,
             cpus: self.cpus,
             unlisted: self.unlisted,
             max_apic_id: self.max_apic_id,
             numa: self.numa,
         };
-        let needs = StorageNeeds::of(self.srat, &memory, self.cpus.len()).with_numa(&self.numa);
+        let needs = StorageNeeds::of(self.srat, &memory, self.cpus.len());
+        let needs = needs.with_cedt(self.cedt).with_numa(&self.numa);
         let mut room = HeapRoom::new(needs);
         let map = NodeMap::build(&inputs, room.storage(), &mut seen);
         look(&map, &seen)
