@@ -18,6 +18,7 @@
 //! # anyhow::Ok(())
 //! ```
 
+pub mod acpi;
 pub mod bench;
 pub mod build;
 pub mod cli;

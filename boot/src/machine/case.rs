@@ -11,8 +11,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use super::Machine;
-use super::acpi::{SratEntry, slit, srat};
+use crate::acpi::{Oem, SratEntry, slit, srat};
 use crate::fault::bad_machine;
+
+/// What the recorded cases have, so that a dump of such a table compares byte for byte.
+const OEM: Oem = Oem { id: *b"ORACLE", table_id: *b"TOPOLOGY", creator: *b"TEST" };
 
 #[derive(Deserialize)]
 struct Case {
@@ -49,10 +52,13 @@ pub fn parse(text: &str) -> Result<Machine> {
         serde_json::from_str(text).map_err(|e| bad_machine(format!("no case: {e}")))?;
     let mut tables = Vec::new();
     if let Some(entries) = &case.srat {
-        tables.push(srat(case.srat_revision, entries));
+        tables.push(srat(&OEM, case.srat_revision, entries));
     }
     if let Some(rows) = &case.slit {
-        tables.push(slit(case.srat_revision, rows)?);
+        if rows.is_empty() {
+            return Err(bad_machine("an SLIT without rows"));
+        }
+        tables.push(slit(&OEM, case.srat_revision, rows));
     }
     Ok(Machine { qemu: case.qemu, append: case.append, tables, ..Machine::new(case.name) })
 }
@@ -75,8 +81,14 @@ impl<'de> Visitor<'de> for EntryVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut entry: A) -> Result<SratEntry, A::Error> {
         let kind: String = next(&mut entry, 0)?;
         let entry = match kind.as_str() {
-            "apic" => SratEntry::Apic { id: next(&mut entry, 1)?, pxm: next(&mut entry, 2)? },
-            "x2apic" => SratEntry::X2apic { id: next(&mut entry, 1)?, pxm: next(&mut entry, 2)? },
+            "apic" => {
+                let (id, pxm) = (next(&mut entry, 1)?, next(&mut entry, 2)?);
+                SratEntry::Apic { id, pxm, enabled: true }
+            }
+            "x2apic" => {
+                let (id, pxm) = (next(&mut entry, 1)?, next(&mut entry, 2)?);
+                SratEntry::X2apic { id, pxm, enabled: true }
+            }
             "mem" => {
                 let pxm = next(&mut entry, 1)?;
                 let (start, end): (u64, u64) = (next(&mut entry, 2)?, next(&mut entry, 3)?);

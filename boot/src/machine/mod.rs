@@ -4,7 +4,6 @@
 //! ([`mod@file`], TOML) or from a case ([`case`], JSON); tables can come from files of their own
 //! ([`table_file`]). It becomes QEMU's arguments in [`arguments`].
 
-pub mod acpi;
 pub mod arguments;
 pub mod case;
 pub mod file;
@@ -17,9 +16,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::acpi::Table;
 use crate::fault::bad_machine;
 
-pub use acpi::Table;
 pub use nodes::NodeSpec;
 
 /// A machine for QEMU.

@@ -7,12 +7,9 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 
-use super::Table;
+use crate::acpi::{HEADER, Table};
 use crate::fault::bad_machine;
 use crate::map;
-
-/// Bytes of the header that every table starts with (ACPI 6.5, 5.2.6).
-const HEADER: usize = 36;
 
 /// Reads a table of this signature: a raw one, header included, or with a name that ends in
 /// `.json` the one that a corpus case has.
@@ -51,16 +48,18 @@ fn check(bytes: &[u8], signature: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::acpi::{Oem, slit};
     use crate::fault::BadMachine;
-    use crate::machine::acpi;
     use crate::scratch::Scratch;
     use crate::workspace::root;
+
+    const OEM: Oem = Oem { id: [b'X'; 6], table_id: [b'X'; 8], creator: [b'X'; 4] };
 
     #[test]
     fn a_raw_table_comes_as_it_is() {
         let scratch = Scratch::new().unwrap();
         let path = scratch.path().join("slit.bin");
-        let mut bytes = acpi::slit(1, &[vec![10]]).unwrap().bytes;
+        let mut bytes = slit(&OEM, 1, &[vec![10]]).bytes;
         bytes.push(0xee);
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(load(&path, "SLIT").unwrap(), Table { signature: "SLIT".into(), bytes });
