@@ -3,15 +3,17 @@
 use nearmem::alloc::zonelist::FallbackOrders;
 use nearmem::finding::{Finding, Findings, Kind, Merge};
 use nearmem::firmware::srat::{Body, Srat};
-use nearmem::options::{self, UserMap};
+use nearmem::options;
 use nearmem::topology::{
-    ChangeRoom, HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, Source,
-    StorageNeeds,
+    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, Source, StorageNeeds,
 };
 use nearmem::{ApicId, NodeId, NodeSet, PfnRange, PhysRange, ProximityDomain};
 
+use super::cpus::{Cpus, Listed};
 use super::input::Input;
 use super::tables::Which;
+use super::user_map;
+use super::windows::Cxl;
 
 /// A node map in the host's memory.
 #[derive(Debug)]
@@ -36,6 +38,10 @@ pub struct Built {
     pub merges: Vec<Merge>,
     /// The node of each record of the SRAT by record number; none for what names no domain.
     pub record_nodes: Vec<Option<NodeId>>,
+    /// With a MADT: which CPUs are present.
+    pub cpus: Option<Cpus>,
+    /// With a CEDT: windows of CXL memory.
+    pub cxl: Option<Cxl>,
 }
 
 /// A node that comes up.
@@ -70,7 +76,7 @@ impl Findings for Collector {
     }
 }
 
-/// Builds the map of a machine, all of whose CPUs are present.
+/// Builds the map of a machine. Without a MADT all CPUs of the SRAT count as present.
 pub fn build(input: &Input) -> Built {
     let mut found = Collector { findings: input.findings.clone(), ..Collector::default() };
     let srat = input.tables.bytes(Which::Srat);
@@ -84,47 +90,21 @@ pub fn build(input: &Input) -> Built {
     };
     let mut usable = vec![PfnRange::default(); regions.len()];
     let memory = MemoryMap::build(&mut regions, &mut usable, MapOptions::default(), &mut found);
-    let mut room = ChangedRoom::new(&memory, options.user_map);
+    let mut room = user_map::Room::new(&memory, options.user_map);
     let memory = room.apply(memory, options.user_map, &mut found);
 
-    let needs = StorageNeeds::of(srat, &memory, 0).with_numa(&options.numa);
-    let mut room = HeapRoom::new(needs);
+    let madt = input.tables.bytes(Which::Madt);
+    let listed = madt.and_then(|bytes| Listed::read(bytes, &mut found));
+    let cpus = listed.as_ref().map_or(&[][..], |listed| &listed.present);
+    let cedt = input.tables.bytes(Which::Cedt);
+    let needs = StorageNeeds::of(srat, &memory, cpus.len()).with_cedt(cedt);
+    let mut room = HeapRoom::new(needs.with_numa(&options.numa));
     let slit = input.tables.bytes(Which::Slit);
-    let inputs = Inputs { srat, slit, numa: options.numa, ..Inputs::new(&memory) };
+    let inputs = Inputs { srat, slit, cedt, cpus, numa: options.numa, ..Inputs::new(&memory) };
     let map = NodeMap::build(&inputs, room.storage(), &mut found);
-    describe(&map, &memory, srat, found)
-}
-
-/// Room for the user's changes of a memory map.
-struct ChangedRoom {
-    regions: Vec<Region>,
-    wanted: Vec<PfnRange>,
-    usable: Vec<PfnRange>,
-}
-
-impl ChangedRoom {
-    fn new(memory: &MemoryMap<'_>, user: UserMap<'_>) -> ChangedRoom {
-        let regions = memory.usable().len() + user.changes().count();
-        ChangedRoom {
-            regions: vec![Region::default(); regions],
-            wanted: vec![PfnRange::default(); regions + 2],
-            usable: vec![PfnRange::default(); regions + 2 + memory.usable().len()],
-        }
-    }
-
-    /// The memory map with the changes, or as it is when there are none.
-    fn apply<'m>(
-        &'m mut self,
-        memory: MemoryMap<'m>,
-        user: UserMap<'_>,
-        found: &mut Collector,
-    ) -> MemoryMap<'m> {
-        if user.is_empty() {
-            return memory;
-        }
-        let room = ChangeRoom { regions: &mut self.regions, wanted: &mut self.wanted };
-        memory.changed(user.changes(), room, &mut self.usable, MapOptions::default(), found)
-    }
+    let cpus = listed.map(|listed| Cpus::on(&map, listed));
+    let cxl = cedt.and_then(|bytes| Cxl::read(bytes, &found.findings));
+    Built { cpus, cxl, ..describe(&map, &memory, srat, found) }
 }
 
 fn describe(
@@ -147,6 +127,8 @@ fn describe(
         record_nodes: record_nodes(map, srat),
         findings: found.findings,
         merges: found.merges,
+        cpus: None,
+        cxl: None,
     }
 }
 

@@ -3,9 +3,13 @@
 use std::collections::BTreeSet;
 
 use nearmem::finding::Finding;
+use nearmem::firmware::cedt::HostBridge;
+use nearmem::{ApicId, NodeId};
 use serde_json::{Map, Value, json};
 
 use super::build::{Built, Node};
+use super::cpus::Cpus;
+use super::windows::{Cxl, Window};
 
 /// The faults that `warnings` lists; every other finding is one of the `notes`.
 const WARNINGS: [&str; 16] = [
@@ -51,7 +55,52 @@ pub fn value(built: &Built) -> Value {
     out.insert("warnings".into(), json!(names(true)));
     out.insert("notes".into(), json!(names(false)));
     out.insert("findings".into(), built.findings.iter().map(finding).collect());
+    if let Some(cpus) = &built.cpus {
+        out.insert("madt".into(), madt(cpus));
+    }
+    if let Some(cxl) = &built.cxl {
+        out.insert("cedt".into(), cedt(cxl));
+    }
     Value::Object(out)
+}
+
+fn ids<'a>(ids: impl IntoIterator<Item = &'a ApicId>) -> Vec<u32> {
+    ids.into_iter().map(|apic| apic.0).collect()
+}
+
+fn madt(cpus: &Cpus) -> Value {
+    let node = |(node, cpus): &(NodeId, Vec<ApicId>)| json!({"id": node.0, "apic_ids": ids(cpus)});
+    json!({
+        "present": ids(&cpus.listed.present),
+        "online_capable": ids(&cpus.listed.online_capable),
+        "disabled": ids(&cpus.listed.disabled),
+        "nodes": cpus.by_node.iter().map(node).collect::<Vec<_>>(),
+        "without_srat_record": ids(&cpus.without_record),
+        "only_in_srat": ids(&cpus.only_in_srat),
+    })
+}
+
+fn cedt(cxl: &Cxl) -> Value {
+    let window = |window: &Window| {
+        json!({
+            "base": window.base,
+            "length": window.length,
+            "ways": window.ways,
+            "granularity": window.granularity,
+            "restrictions": window.allows(),
+            "qos_class": window.qos_class,
+            "host_bridges": window.bridges,
+            "node": window.node.map(|node| node.0),
+        })
+    };
+    let bridge = |bridge: &HostBridge| {
+        let &HostBridge { uid, version, base, length } = bridge;
+        json!({"uid": uid, "version": version, "base": base, "length": length})
+    };
+    json!({
+        "windows": cxl.windows.iter().map(window).collect::<Vec<_>>(),
+        "host_bridges": cxl.bridges.iter().map(bridge).collect::<Vec<_>>(),
+    })
 }
 
 fn node(node: &Node) -> Value {

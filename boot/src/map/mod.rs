@@ -8,6 +8,7 @@ mod acpidump;
 mod args;
 mod build;
 mod case;
+mod cpus;
 mod encode;
 mod input;
 mod json;
@@ -18,6 +19,8 @@ mod properties;
 mod raw;
 mod source;
 mod tables;
+mod user_map;
+mod windows;
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;

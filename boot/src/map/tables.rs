@@ -1,6 +1,6 @@
 //! The tables that a map is made of, as they were read.
 
-use nearmem::firmware::{slit, srat};
+use nearmem::firmware::{cedt, hmat, madt, slit, srat};
 
 /// A kind of table that a node map can use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,9 +26,9 @@ impl Which {
         match self {
             Which::Srat => srat::SIGNATURE,
             Which::Slit => slit::SIGNATURE,
-            Which::Hmat => "HMAT",
-            Which::Madt => "APIC",
-            Which::Cedt => "CEDT",
+            Which::Hmat => hmat::SIGNATURE,
+            Which::Madt => madt::SIGNATURE,
+            Which::Cedt => cedt::SIGNATURE,
         }
     }
 

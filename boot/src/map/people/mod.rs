@@ -1,5 +1,6 @@
 //! The node map as a report for people: readable on 80 columns, with many nodes, too.
 
+mod cpus;
 mod distances;
 mod excerpt;
 mod findings;
@@ -8,6 +9,7 @@ mod nodes;
 mod ranges;
 mod text;
 mod verdict;
+mod windows;
 
 use std::fmt::{Result, Write};
 
@@ -30,6 +32,8 @@ fn write(out: &mut String, built: &Built, input: &Input, records: bool) -> Resul
     nodes::write(out, built)?;
     ranges::memory(out, built)?;
     ranges::windows(out, built, input)?;
+    windows::write(out, built)?;
+    cpus::write(out, built)?;
     distances::write(out, built)?;
     distances::fallback_orders(out, built)?;
     findings::write(out, built, input, records)?;

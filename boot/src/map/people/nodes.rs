@@ -37,10 +37,12 @@ fn line(out: &mut dyn Write, node: &Node) -> Result {
     wrapped(out, &start, hang, &format!("{}{none}{initiator}", Runs(&ids)))
 }
 
-/// How many nodes there are, and with how much memory and how many CPUs.
+/// How many nodes there are, and with how much memory and how many CPUs: present ones, where a MADT
+/// says which.
 pub fn summary(built: &Built) -> String {
     let ranges = built.nodes.iter().flat_map(|node| &node.memory);
     let bytes: u64 = ranges.map(|range| range.len()).sum();
-    let cpus = built.nodes.iter().map(|node| node.apic_ids.len()).sum();
+    let by_srat = || built.nodes.iter().map(|node| node.apic_ids.len()).sum();
+    let cpus = built.cpus.as_ref().map_or_else(by_srat, |cpus| cpus.listed.present.len());
     format!("{}, {}, {}", count(built.nodes.len(), "node"), Size(bytes), count(cpus, "CPU"))
 }
