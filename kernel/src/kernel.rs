@@ -99,7 +99,7 @@ fn find_strays(memory: &Memory) {
 
 fn greet(boot: &Boot) -> Options<'static> {
     println!("Nearmem {}", env!("CARGO_PKG_VERSION"));
-    println!("Command line: {}", boot.command_line);
+    println!("Command line: {}", options::printable(boot.command_line));
     if boot.command_line_cut > 0 {
         println!("warning: {} bytes of it did not fit and are lost", boot.command_line_cut);
     }

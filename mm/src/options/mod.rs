@@ -60,17 +60,28 @@ impl Complaint<'_> {
     }
 }
 
+/// One line, whatever stands on the command line.
 impl fmt::Display for Complaint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "command line: {}", self.word.name)?;
+        write!(f, "command line: {}", printable(self.word.name))?;
         if let Some(value) = self.word.value {
-            write!(f, "={value}")?;
+            write!(f, "={}", printable(value))?;
         }
         match self.expected {
             None => write!(f, ": unknown option; ignored"),
             Some(expected) => write!(f, ": expected {expected}; the default is used"),
         }
     }
+}
+
+/// Text with its control characters escaped, so that none of them reaches a terminal.
+pub fn printable(text: &str) -> impl fmt::Display + '_ {
+    fmt::from_fn(move |f| {
+        text.chars().try_for_each(|letter| match letter.is_control() {
+            true => write!(f, "{}", letter.escape_default()),
+            false => write!(f, "{letter}"),
+        })
+    })
 }
 
 /// Reads a command line. The last of several words with one name counts, as in Linux; those of the
@@ -194,6 +205,14 @@ mod tests {
         assert_eq!(options.user_map.changes().count(), 3);
         assert_eq!(options.hash.hashdist, Some(false));
         assert!(parse("hashdist=0 memmap= mem", &mut |_| ()).user_map.is_empty());
+    }
+
+    #[test]
+    fn a_complaint_is_one_line_without_control_characters() {
+        assert_eq!(
+            complaints("a\x1b[2J=\"b\nc \u{9b}\u{e4}\""),
+            ["command line: a\\u{1b}[2J=b\\nc \\u{9b}\u{e4}: unknown option; ignored"]
+        );
     }
 
     #[test]
