@@ -1,7 +1,7 @@
 //! Fills the fuzz targets' corpus directories: `cargo run -q -p nearmem-tests --example seeds`.
 //!
 //! Real and damaged tables of `tests/data/corpus`, the machines that they make, and the command
-//! lines of `tests/machines` go in; files named by their origin come out in `fuzz/corpus`. What
+//! lines of `tests/machines` go in, and likely tables; files named by their origin come out in `fuzz/corpus`. What
 //! the fuzzers found by themselves there stays.
 
 use std::fs;
@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use nearmem::topology::{Region, RegionKind};
 use nearmem_boot::map::case_table;
+use nearmem_checks::TARGETS;
+use nearmem_checks::likely::table_for;
 use nearmem_checks::machine::Machine;
+use nearmem_checks::random::Random;
 use serde_json::Value;
 
 fn main() -> Result<()> {
@@ -50,6 +53,14 @@ fn main() -> Result<()> {
         let machine: toml::Table = toml::from_str(&fs::read_to_string(path)?)?;
         if let Some(line) = machine.get("append").and_then(|line| line.as_str()) {
             seed("command_line", &name, line.as_bytes())?;
+        }
+    }
+    let mut random = Random::new(1);
+    for number in 0..40 {
+        for (target, _) in TARGETS {
+            if let Some(table) = table_for(target, &mut random) {
+                seed(target, &format!("likely-{number}"), &table)?;
+            }
         }
     }
     println!("{count} seeds");

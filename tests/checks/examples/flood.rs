@@ -1,7 +1,7 @@
 //! Puts billions of random or mutated bytes through all targets:
 //! `cargo run --profile kernel -p nearmem-checks --example flood -- BYTES [SEED]`.
 //!
-//! Inputs are random bytes, tables of the corpus, and random machines, most of them mutated. A line
+//! Inputs are random bytes, and likely tables, the corpus and what fuzzing found, mutated. A line
 //! a target comes out: bytes, inputs, seconds. The input of a panic is left in a file.
 
 use std::cell::RefCell;
@@ -9,8 +9,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use nearmem_checks::TARGETS;
+use nearmem_checks::likely::table_for;
 use nearmem_checks::random::Random;
+use nearmem_checks::{TARGETS, Target};
 
 /// What one target was given.
 #[derive(Clone, Copy, Default)]
@@ -34,10 +35,11 @@ fn main() -> std::io::Result<()> {
     keep_failures();
     let share = bytes.div_ceil(TARGETS.len() as u64);
     let mut all = Given::default();
-    for &(name, check) in TARGETS {
+    for &target in TARGETS {
+        let (name, _) = target;
         let seeds = seeds(name)?;
         println!("{name}: {} seeds", seeds.len());
-        let given = flood(check, &seeds, share, &mut Random::new(seed));
+        let given = flood(target, &seeds, share, &mut Random::new(seed));
         report(name, given)?;
         all.bytes += given.bytes;
         all.inputs += given.inputs;
@@ -47,11 +49,11 @@ fn main() -> std::io::Result<()> {
 }
 
 /// Gives one target its share.
-fn flood(check: fn(&[u8]), seeds: &[Vec<u8>], share: u64, random: &mut Random) -> Given {
+fn flood((target, check): Target, seeds: &[Vec<u8>], share: u64, random: &mut Random) -> Given {
     let start = Instant::now();
     let mut given = Given::default();
     while given.bytes < share {
-        let input = input(seeds, random);
+        let input = input(target, seeds, random);
         given.bytes += input.len() as u64;
         given.inputs += 1;
         LAST.with_borrow_mut(|last| last.clone_from(&input));
@@ -75,14 +77,20 @@ fn keep_failures() {
     }));
 }
 
-/// One in four is random from end to end, the others were a seed.
-fn input(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
-    let length = 1 + random.below(2000);
-    if seeds.is_empty() || random.below(4) == 0 {
-        return random.bytes(length);
+/// One in four is random from end to end; the others were a seed or a likely table.
+fn input(target: &str, seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    if random.below(4) > 0 {
+        let likely = (random.below(2) == 0).then(|| table_for(target, random)).flatten();
+        if let Some(table) = likely {
+            return random.mutated(&table);
+        }
+        if !seeds.is_empty() {
+            let seed = random.below(seeds.len());
+            return random.mutated(&seeds[seed]);
+        }
     }
-    let seed = random.below(seeds.len());
-    random.mutated(&seeds[seed])
+    let length = 1 + random.below(2000);
+    random.bytes(length)
 }
 
 /// The corpus's tables for a target, and the inputs that once failed there.

@@ -6,9 +6,14 @@
 //! failed and on some random ones, and the example `flood` on billions of bytes.
 #![forbid(unsafe_code)]
 
+mod bytes;
+pub mod cedt;
 pub mod command_line;
 mod findings;
+pub mod hmat;
+pub mod likely;
 pub mod machine;
+pub mod madt;
 mod map;
 pub mod memory_map;
 pub mod random;
@@ -27,6 +32,9 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] = &[
     ("srat", srat::check),
     ("slit", slit::check),
+    ("hmat", hmat::check),
+    ("madt", madt::check),
+    ("cedt", cedt::check),
     ("command_line", command_line::check),
     ("memory_map", memory_map::check),
     ("machine", machine::check),

@@ -17,6 +17,8 @@ pub struct Machine {
     pub srat: Option<Vec<u8>>,
     /// The whole SLIT.
     pub slit: Option<Vec<u8>>,
+    /// The whole CEDT.
+    pub cedt: Option<Vec<u8>>,
     /// The firmware's memory map.
     pub regions: Vec<Region>,
     /// The CPUs that the MADT names as present.
@@ -32,7 +34,7 @@ pub struct Machine {
 }
 
 /// How many parts a machine in bytes has.
-const SECTIONS: usize = 6;
+const SECTIONS: usize = 7;
 /// Bytes of a region: start, end, kind.
 const REGION: usize = 17;
 
@@ -42,8 +44,8 @@ pub fn check(bytes: &[u8]) {
 }
 
 impl Machine {
-    /// Six lengths, u16 each: SRAT, SLIT, regions, CPUs, command line, and the rest; then these
-    /// parts. Lengths beyond the end are cut.
+    /// Seven lengths, u16 each: SRAT, SLIT, CEDT, regions, CPUs, command line, and the rest; then
+    /// these parts. Lengths beyond the end are cut.
     pub fn from_bytes(bytes: &[u8]) -> Machine {
         let (lengths, mut rest) = bytes.split_at(bytes.len().min(2 * SECTIONS));
         let mut sections = [&[][..]; SECTIONS];
@@ -51,13 +53,14 @@ impl Machine {
             let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
             (*section, rest) = rest.split_at(length.min(rest.len()));
         }
-        let [srat, slit, regions, cpus, line, knobs] = sections;
+        let [srat, slit, cedt, regions, cpus, line, knobs] = sections;
         let table = |bytes: &[u8]| (!bytes.is_empty()).then(|| bytes.to_vec());
         let knob = |at: usize| knobs.get(at).copied().unwrap_or(0);
         let room = |at: usize| usize::from(knob(at)) % 16;
         Machine {
             srat: table(srat),
             slit: table(slit),
+            cedt: table(cedt),
             regions: regions.chunks_exact(REGION).map(region).collect(),
             cpus: cpus.chunks_exact(4).map(|id| ApicId(word(id))).collect(),
             line: String::from_utf8_lossy(line).into_owned(),
@@ -87,6 +90,7 @@ impl Machine {
         let sections: [Vec<u8>; SECTIONS] = [
             table(&self.srat),
             table(&self.slit),
+            table(&self.cedt),
             regions,
             cpus,
             self.line.clone().into_bytes(),
@@ -117,6 +121,7 @@ impl Machine {
         let inputs = Inputs {
             srat: self.srat.as_deref(),
             slit: self.slit.as_deref(),
+            cedt: self.cedt.as_deref(),
             cpus: &cpus,
             unlisted: match self.cache {
                 Some(shift) => UnlistedCpus::ByCache { shift },

@@ -17,8 +17,8 @@ use crate::seen::Seen;
 /// Builds the map of `inputs` with the room that it needs, then with `short` room.
 pub fn check(inputs: &Inputs<'_>, short: StorageNeeds) {
     let seen = Seen::of(inputs);
-    let needs =
-        StorageNeeds::of(inputs.srat, inputs.memory, inputs.cpus.len()).with_numa(&inputs.numa);
+    let needs = StorageNeeds::of(inputs.srat, inputs.memory, inputs.cpus.len());
+    let needs = needs.with_cedt(inputs.cedt).with_numa(&inputs.numa);
     let mut room = HeapRoom::new(needs);
     let mut found = Collected::default();
     let first = {
@@ -28,7 +28,7 @@ pub fn check(inputs: &Inputs<'_>, short: StorageNeeds) {
         check_nodes(&map, &seen);
         check_memory(&map, inputs, &seen, &found);
         check_cpus(&map, inputs, &seen);
-        check_distances(&map, inputs);
+        check_distances(&map, inputs, &seen);
         check_fallback(&map);
         outcome(&map)
     };
@@ -57,13 +57,21 @@ fn outcome(map: &NodeMap<'_>) -> Outcome {
 fn check_findings(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen, found: &Collected) {
     let rows = inputs.slit.map_or(0, |bytes| bytes.len().isqrt());
     let nodes = map.possible().len().max(seen.domains.len());
+    let windows = inputs.cedt.map_or(0, |bytes| bytes.len() / 4);
     let given = match inputs.numa {
         NumaOption::Fake(fake) => fake.distances.iter().count(),
         _ => 0,
     };
-    let most = 6 * seen.records + rows + 5 * nodes + inputs.cpus.len() + given + 16;
+    let most = 6 * seen.records + 5 * windows + rows + 5 * nodes + inputs.cpus.len() + given + 16;
     let length = |table: Option<&[u8]>| table.map_or(0, <[u8]>::len);
-    found.check(most, &[("SRAT", length(inputs.srat)), ("SLIT", length(inputs.slit))]);
+    found.check(
+        most,
+        &[
+            ("SRAT", length(inputs.srat)),
+            ("SLIT", length(inputs.slit)),
+            ("CEDT", length(inputs.cedt)),
+        ],
+    );
     let limits = ["too-many-cpus", "too-many-ranges", "ranges-full", "distances-full"];
     let short = |name: &str| limits.iter().any(|limit| name.ends_with(limit));
     assert!(!found.kinds().any(|kind| short(kind.name())), "the room was to be enough");
@@ -203,14 +211,16 @@ fn check_cpus(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen) {
     }
 }
 
-fn check_distances(map: &NodeMap<'_>, inputs: &Inputs<'_>) {
+fn check_distances(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen) {
     let slit = inputs.slit.and_then(|bytes| Slit::parse(bytes, &mut |_| ()));
     let nodes: Vec<_> = map.possible().iter().collect();
     let ends = nodes.iter().take(12).chain(nodes.iter().rev().take(4));
     for &from in ends.clone() {
         for &to in ends.clone() {
             let distance = map.distance(from, to);
-            let known = slit.zip(map.pxm(from).zip(map.pxm(to)));
+            // A SLIT knows nothing of windows.
+            let by_srat = |node: NodeId| map.pxm(node).filter(|_| node.index() < seen.named);
+            let known = slit.zip(by_srat(from).zip(by_srat(to)));
             let known = known.and_then(|(slit, (from, to))| slit.distance(from, to));
             match map.source() {
                 Source::Fake => assert!(if from == to { distance == 10 } else { distance >= 10 }),

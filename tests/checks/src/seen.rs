@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nearmem::firmware::cedt::{self, Cedt};
 use nearmem::firmware::srat::{Body, CpuAffinity, Srat};
 use nearmem::ids::MAX_NODES;
 use nearmem::topology::{Inputs, NumaOption};
@@ -13,8 +14,10 @@ use nearmem::{ApicId, NodeId, PhysAddr, PhysRange};
 pub struct Seen {
     /// Records of all sorts.
     pub records: usize,
-    /// Domains by node id.
+    /// Domains by node id; those of CXL windows come last.
     pub domains: Vec<u32>,
+    /// How many of them the SRAT names.
+    pub named: usize,
     /// The node of each CPU with an enabled record.
     pub cpus: BTreeMap<ApicId, NodeId>,
     /// Nodes with a generic initiator.
@@ -65,13 +68,39 @@ impl Seen {
             }
             let node = seen.node(memory.pxm.0);
             let Some((range, node)) = memory.range().zip(node) else { continue };
-            if inputs.memory.usable().iter().any(|usable| usable.bytes().overlaps(range)) {
-                let end = range.end.min(inputs.memory.end());
-                seen.blocks.push((PhysRange { end, ..range }, node));
+            if !range.is_empty() {
+                seen.blocks.push((range, node));
             }
+        }
+        seen.named = seen.domains.len();
+        seen.windows(inputs.cedt.unwrap_or_default());
+        let touches = |range: PhysRange| {
+            inputs.memory.usable().iter().any(|usable| usable.bytes().overlaps(range))
+        };
+        seen.blocks.retain(|&(range, _)| touches(range));
+        for (range, _) in &mut seen.blocks {
+            range.end = range.end.min(inputs.memory.end());
         }
         seen.deal(inputs);
         seen
+    }
+
+    /// Each window that shares no byte with what is there already is the next domain.
+    fn windows(&mut self, cedt: &[u8]) {
+        let highest = self.domains.iter().max().map_or(0, |&pxm| u64::from(pxm) + 1);
+        let mut next = highest;
+        let cedt = Cedt::parse(cedt, &mut |_| ());
+        for entry in cedt.iter().flat_map(Cedt::entries) {
+            let cedt::Body::Window(window) = entry.body else { continue };
+            let range = window.range();
+            let shown = range.unwrap_or(PhysRange::new(window.base, window.base.saturating_add(1)));
+            if self.blocks.iter().any(|(block, _)| block.overlaps(shown)) {
+                continue;
+            }
+            let node = u32::try_from(next).ok().and_then(|pxm| self.node(pxm));
+            next += u64::from(node.is_some());
+            self.blocks.extend(range.zip(node));
+        }
     }
 
     fn node(&mut self, pxm: u32) -> Option<NodeId> {

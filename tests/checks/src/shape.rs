@@ -44,7 +44,7 @@ fn machine(bytes: &mut Unstructured<'_>) -> Result<Machine> {
     let revision = bytes.int_in_range(0..=3)?;
     let body = [&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &records].concat();
     let mut srat = table(b"SRAT", revision, &body);
-    let mut slit = slit(bytes)?;
+    let (mut slit, mut cedt) = (slit(bytes)?, cedt(bytes)?);
     let regions = regions(bytes, &ram)?;
     let line = line(bytes)?;
     let cpus = (0..bytes.int_in_range(0..=MOST)?)
@@ -63,9 +63,10 @@ fn machine(bytes: &mut Unstructured<'_>) -> Result<Machine> {
     let (xapic, cache) = (bytes.ratio(1, 4)?, bytes.arbitrary::<Option<u8>>()?.map(u32::from));
     damage(bytes, &mut srat)?;
     damage(bytes, &mut slit)?;
+    damage(bytes, &mut cedt)?;
     let table = |bytes: Vec<u8>| (!bytes.is_empty()).then_some(bytes);
-    let (srat, slit) = (table(srat), table(slit));
-    Ok(Machine { srat, slit, regions, cpus, line, xapic, cache, room })
+    let (srat, slit, cedt) = (table(srat), table(slit), table(cedt));
+    Ok(Machine { srat, slit, cedt, regions, cpus, line, xapic, cache, room })
 }
 
 /// A table with a header that is right.
@@ -152,6 +153,20 @@ fn slit(bytes: &mut Unstructured<'_>) -> Result<Vec<u8>> {
         body.push(if cell % (count + 1) == 0 { 10 } else { remote.max(11) });
     }
     Ok(table(b"SLIT", 1, &body))
+}
+
+/// Often none; else some CXL windows.
+fn cedt(bytes: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    for _ in 0..bytes.int_in_range(0..=11)?.max(6) - 6 {
+        let range = any_range(bytes)?;
+        let mut window = vec![0; 40];
+        window[..4].copy_from_slice(&[1, 0, 40, 0]);
+        window[8..16].copy_from_slice(&range.start.0.to_le_bytes());
+        window[16..24].copy_from_slice(&range.len().to_le_bytes());
+        body.extend(window);
+    }
+    Ok(if body.is_empty() { body } else { table(b"CEDT", 1, &body) })
 }
 
 /// The SRAT's own ranges, with a hole or an odd end here and there; or others.

@@ -1,9 +1,12 @@
 //! The SRAT's decoder against a second reading of the same bytes.
 
-use nearmem::NodeId;
-use nearmem::firmware::srat::{Body, Entry, Srat};
+use nearmem::firmware::srat::{
+    Body, CpuAffinity, DeviceHandle, Entry, InitiatorAffinity, MemoryAffinity, Named, Srat,
+};
+use nearmem::{ApicId, NodeId, ProximityDomain};
 
 use crate::Collected;
+use crate::bytes::{check_line, long, word};
 
 /// Where the records begin (ACPI 6.5, table 5.47).
 const RECORDS: usize = 48;
@@ -22,7 +25,7 @@ pub fn check(bytes: &[u8]) {
     for (number, entry) in srat.entries().enumerate() {
         // Nothing is skipped and nothing read twice: a record begins where the last one ended.
         assert_eq!((entry.offset as usize, entry.record as usize), (at, number));
-        assert!(!entry.line(Some(NodeId(1))).to_string().is_empty());
+        check_line(&entry.line(Some(NodeId(1))));
         assert!(at < length, "a record behind the end");
         match reading(&table[at..], srat.header().revision) {
             Some((body, size)) => {
@@ -50,8 +53,6 @@ fn is_end(entry: &Entry, rest: &[u8]) -> bool {
 /// The record at the front and its length, read in the plainest way; `None` when there is no way
 /// on behind it.
 fn reading(rest: &[u8], revision: u8) -> Option<(Body, usize)> {
-    use nearmem::firmware::srat::{CpuAffinity, InitiatorAffinity, MemoryAffinity};
-    use nearmem::{ApicId, ProximityDomain};
     let (kind, length) = (*rest.first()?, *rest.get(1)?);
     let size = usize::from(length);
     let bad = match kind {
@@ -69,8 +70,7 @@ fn reading(rest: &[u8], revision: u8) -> Option<(Body, usize)> {
     if rest.len() < size || bad {
         return None;
     }
-    let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
-    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+    let (word, long) = (|at| word(rest, at), |at| long(rest, at));
     let domain = |bits: u32| match revision {
         0 | 1 => (ProximityDomain(bits % 256), bits >= 256),
         _ => (ProximityDomain(bits), false),
@@ -104,9 +104,37 @@ fn reading(rest: &[u8], revision: u8) -> Option<(Body, usize)> {
         }),
         5 if size >= 28 => Body::Initiator(InitiatorAffinity {
             pxm: ProximityDomain(word(4)),
+            handle: handle(rest),
             enabled: word(24) & 1 == 1,
+            architectural: word(24) & 2 == 2,
         }),
-        _ => Body::Other { kind, length },
+        _ => Body::Other { kind, length, named: named(&rest[..size]) },
     };
     Some((body, size))
+}
+
+/// Of other architectures, and a generic port.
+fn named(record: &[u8]) -> Option<Named> {
+    let pxm = |at| ProximityDomain(word(record, at));
+    let flag = |at| word(record, at) & 1 == 1;
+    Some(match (record[0], record.len()) {
+        (3, 14..) => Named::Gicc { pxm: pxm(2), uid: word(record, 6), enabled: flag(10) },
+        (4, 12..) => Named::Its { pxm: pxm(2), id: word(record, 8) },
+        (6, 28..) => Named::Port { pxm: pxm(4), handle: handle(record), enabled: flag(24) },
+        (7, 16..) => Named::Rintc { pxm: pxm(4), uid: word(record, 8), enabled: flag(12) },
+        _ => return None,
+    })
+}
+
+fn handle(record: &[u8]) -> DeviceHandle {
+    match record[3] {
+        0 => DeviceHandle::Acpi { hid: record[8..16].try_into().unwrap(), uid: word(record, 16) },
+        1 => DeviceHandle::Pci {
+            segment: word(record, 8) as u16,
+            bus: record[10],
+            device: record[11] / 8,
+            function: record[11] % 8,
+        },
+        kind => DeviceHandle::Unknown { kind },
+    }
 }

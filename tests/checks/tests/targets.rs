@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use nearmem_checks::TARGETS;
+use nearmem_checks::likely::table_for;
 use nearmem_checks::random::Random;
 
 fn data(folder: &str) -> PathBuf {
@@ -52,13 +53,17 @@ fn the_corpus_and_what_is_near_it_pass() {
 }
 
 #[test]
-fn random_bytes_pass() {
+fn random_bytes_and_likely_tables_pass() {
     for (number, (target, check)) in TARGETS.iter().enumerate() {
         let mut random = Random::new(number as u64 + 2);
         println!("{target}");
         for _ in 0..2000 {
             let length = random.below(1200);
             check(&random.bytes(length));
+            if let Some(table) = table_for(target, &mut random) {
+                check(&table);
+                check(&random.mutated(&table));
+            }
         }
     }
 }
