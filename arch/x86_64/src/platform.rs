@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use nearmem::platform::{CpuToken, Cpus, MapError, Mapping, PageTables, PhysMap, TableFrames, Tlb};
+use nearmem::sync::LocalPointer;
 use nearmem::{CpuId, PhysAddr, VirtAddr};
 
 use crate::cpu;
@@ -41,7 +42,7 @@ impl AsRef<CpuToken> for Pin {
 }
 
 // SAFETY: interrupts stay off as long as the pin lives, and nothing else moves code to another CPU;
-// each CPU's block has its own id; `InterruptsOff` nests.
+// each CPU's block has its own id and its own word; `InterruptsOff` nests.
 unsafe impl Cpus for X86Platform {
     type Pin = Pin;
 
@@ -51,6 +52,11 @@ unsafe impl Cpus for X86Platform {
         // SAFETY: interrupts are off, and stay so as long as the pin, which owns both, lives.
         let token = unsafe { CpuToken::assume(cpu::current()) };
         Pin { token, _interrupts: interrupts }
+    }
+
+    #[inline]
+    fn local<'a>(&'a self, _token: &'a CpuToken) -> &'a LocalPointer {
+        cpu::memory_word()
     }
 
     fn kick(&self, _cpu: CpuId) {

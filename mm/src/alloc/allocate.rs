@@ -17,18 +17,44 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// # Errors
     /// Says what was missing. Frames parked in pagesets of other CPUs, or of this CPU when more
     /// than one was asked for, are not looked at: [`alloc`](Self::alloc) does that.
+    #[inline]
     pub fn try_alloc(
         &self,
         cpu: &LocalCpu<'m, P>,
         request: &Request<'_>,
     ) -> Result<FrameBlock<'m>, AllocError> {
-        if request.zero && !core::ptr::eq(cpu.block().nodes, self.nodes) {
+        if let Some(block) = cpu.block().take_parked(request) {
+            return Ok(block);
+        }
+        let mut error = AllocError::NoZone;
+        self.try_alloc_slow(cpu, request, &mut error).ok_or(error)
+    }
+
+    /// The block comes in registers and the error apart, so that the fast path that this is part of
+    /// keeps its result in registers, too.
+    #[cold]
+    #[inline(never)]
+    fn try_alloc_slow(
+        &self,
+        cpu: &LocalCpu<'m, P>,
+        request: &Request<'_>,
+        error: &mut AllocError,
+    ) -> Option<FrameBlock<'m>> {
+        self.try_search(cpu, request).map_err(|why| *error = why).ok()
+    }
+
+    fn try_search(
+        &self,
+        cpu: &LocalCpu<'m, P>,
+        request: &Request<'_>,
+    ) -> Result<FrameBlock<'m>, AllocError> {
+        if request.zero() && !core::ptr::eq(cpu.block().nodes, self.nodes) {
             // Zeroing goes through this subsystem's platform, the block would be another's.
             return Err(AllocError::ForeignToken);
         }
         let plan = plan(cpu.block(), request);
         let block = low_then_min(cpu, request, &plan)?;
-        if request.zero {
+        if request.zero() {
             // SAFETY: just allocated from this subsystem, as checked above.
             unsafe { zero(&self.platform, &block) };
         }
@@ -40,8 +66,24 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     ///
     /// # Errors
     /// Says what was missing.
+    #[inline]
     pub fn alloc(&self, request: &Request<'_>) -> Result<FrameBlock<'m>, AllocError> {
         let cpu = self.pin();
+        if !cpu.block().requests.is_open()
+            && let Some(block) = cpu.block().take_parked(request)
+        {
+            return Ok(block);
+        }
+        self.alloc_slow(cpu, request)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_slow(
+        &self,
+        cpu: LocalCpu<'m, P>,
+        request: &Request<'_>,
+    ) -> Result<FrameBlock<'m>, AllocError> {
         self.serve_requests(&cpu);
         let plan = plan(cpu.block(), request);
         let mut result = low_then_min(&cpu, request, &plan);
@@ -49,10 +91,10 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         if result.is_err() {
             self.drain_all();
             result = search(&self.pin(), request, &plan, Mark::Min)
-                .map_err(|refusals| refusals.error(request.order));
+                .map_err(|refusals| refusals.error(request.order()));
         }
         let block = result?;
-        if request.zero {
+        if request.zero() {
             // SAFETY: just allocated from this subsystem.
             unsafe { zero(&self.platform, &block) };
         }
@@ -61,7 +103,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
 }
 
 fn plan<'a>(block: &CpuBlock<'_>, request: &Request<'a>) -> Plan<'a> {
-    Plan::new(request.policy, block.node, |node| block.exists(node))
+    Plan::new(request.policy(), block.node, |node| block.exists(node))
 }
 
 fn low_then_min<'m, P: Platform>(
@@ -71,7 +113,7 @@ fn low_then_min<'m, P: Platform>(
 ) -> Result<FrameBlock<'m>, AllocError> {
     search(cpu, request, plan, Mark::Low)
         .or_else(|_| search(cpu, request, plan, Mark::Min))
-        .map_err(|refusals| refusals.error(request.order))
+        .map_err(|refusals| refusals.error(request.order()))
 }
 
 /// Tries the zones in order: nodes by distance, within a node from high to low.
@@ -85,16 +127,16 @@ fn search<'m, P: Platform>(
     let mut refusals = Refusals::default();
     let mut preferred = None;
     for node in block.order_from(plan.start).filter(|&node| plan.allows(node)) {
-        for kind in ZoneKind::ALL.into_iter().rev().filter(|&kind| kind <= request.zone_limit) {
-            let Some((index, slot)) = block.slot(node, kind) else { continue };
+        for kind in ZoneKind::ALL.into_iter().rev().filter(|&kind| kind <= request.zone_limit()) {
+            let Some(slot) = block.slot(node, kind) else { continue };
             let preferred = *preferred.get_or_insert(slot);
-            match slot.take(cpu.token(), request.order, mark, request.zone_limit) {
-                Ok(pfn) => {
-                    count(block, slot, preferred, 1);
+            match slot.take(cpu.token(), request.order(), mark, request.zone_limit()) {
+                Ok(taken) => {
+                    count(slot, preferred, 1);
                     if plan.turn == Some(node) {
                         slot.counters.interleave_hit.add(1);
                     }
-                    return Ok(FrameBlock::new(slot.zone(), index, pfn, request.order));
+                    return Ok(taken);
                 }
                 Err(why) => {
                     refusals.zones += 1;
@@ -108,18 +150,11 @@ fn search<'m, P: Platform>(
 }
 
 /// Counts `frames` served by one zone to a request that began at another.
-pub(super) fn count(block: &CpuBlock<'_>, served: &Slot<'_>, preferred: &Slot<'_>, frames: u64) {
-    let node = served.id().node;
-    if node == preferred.id().node {
-        served.counters.hit.add(frames);
-    } else {
+pub(super) fn count(served: &Slot<'_>, preferred: &Slot<'_>, frames: u64) {
+    served.counters.served.add(frames);
+    if served.id().node != preferred.id().node {
         served.counters.miss.add(frames);
         preferred.counters.foreign.add(frames);
-    }
-    if node == block.node {
-        served.counters.local.add(frames);
-    } else {
-        served.counters.other.add(frames);
     }
 }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::mem;
 
+use crate::pageset::BlockWord;
 use crate::platform::{PhysMap, Platform};
 use crate::units::{Order, Pfn};
 use crate::zone::{FreeError, Zone, ZoneId};
@@ -14,25 +15,30 @@ use super::MemorySubsystem;
 #[must_use = "a dropped block is lost; free it or leak it"]
 pub struct FrameBlock<'m> {
     zone: &'m Zone<'m>,
-    pfn: Pfn,
-    zone_index: u16,
-    order: Order,
+    word: BlockWord,
 }
+
+// Two words: it travels in registers, an `Option` of it, too.
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Option<FrameBlock<'_>>>() == 16);
 
 impl<'m> FrameBlock<'m> {
     /// A block that was just taken from the zone or from a pageset of it.
-    pub(super) fn new(zone: &'m Zone<'m>, zone_index: u16, pfn: Pfn, order: Order) -> Self {
-        FrameBlock { zone, pfn, zone_index, order }
+    #[inline]
+    pub(super) fn new(zone: &'m Zone<'m>, word: BlockWord) -> Self {
+        FrameBlock { zone, word }
     }
 
     /// Its first frame.
+    #[inline]
     pub fn pfn(&self) -> Pfn {
-        self.pfn
+        self.word.pfn()
     }
 
     /// How many frames it has, as an order.
+    #[inline]
     pub fn order(&self) -> Order {
-        self.order
+        self.word.order()
     }
 
     /// Whose it is.
@@ -44,12 +50,13 @@ impl<'m> FrameBlock<'m> {
     /// zeroed. `platform` is the one of the block's subsystem. The pointer is good as long as the
     /// block is neither freed nor dropped.
     pub fn as_ptr(&self, platform: &impl PhysMap) -> *mut u8 {
-        platform.phys_to_virt(self.pfn.addr())
+        platform.phys_to_virt(self.pfn().addr())
     }
 
     /// Gives up ownership for good, or until [`FrameBlock::from_raw`].
+    #[inline]
     pub fn leak(self) -> Pfn {
-        let pfn = self.pfn;
+        let pfn = self.pfn();
         mem::forget(self);
         pfn
     }
@@ -57,11 +64,11 @@ impl<'m> FrameBlock<'m> {
     /// The lower and the upper half, each of one order less: an aligned part of a block may be
     /// freed by itself. A single frame comes back as it is.
     pub fn into_halves(self) -> Result<(FrameBlock<'m>, FrameBlock<'m>), FrameBlock<'m>> {
-        let Some(order) = self.order.get().checked_sub(1).and_then(Order::new) else {
+        let Some(order) = self.order().get().checked_sub(1).and_then(Order::new) else {
             return Err(self);
         };
-        let half = |pfn| FrameBlock { zone: self.zone, pfn, zone_index: self.zone_index, order };
-        let halves = (half(self.pfn), half(self.pfn + order.pages()));
+        let half = |pfn| FrameBlock::new(self.zone, BlockWord::new(self.word.zone(), order, pfn));
+        let halves = (half(self.pfn()), half(self.pfn() + order.pages()));
         mem::forget(self);
         Ok(halves)
     }
@@ -71,9 +78,8 @@ impl<'m> FrameBlock<'m> {
     pub fn into_frames(self) -> Frames<'m> {
         let frames = Frames {
             zone: self.zone,
-            zone_index: self.zone_index,
-            next: self.pfn,
-            end: self.pfn + self.order.pages(),
+            next: BlockWord::new(self.word.zone(), Order::ZERO, self.pfn()),
+            left: self.order().pages() as u32,
         };
         mem::forget(self);
         frames
@@ -93,29 +99,31 @@ impl<'m> FrameBlock<'m> {
     ) -> Result<FrameBlock<'m>, FreeError> {
         let (zone, zone_index) = mm.find_zone(pfn).ok_or(mm.why_no_zone(pfn))?;
         mm.check_taken(mm.pin().token(), zone, pfn, order)?;
-        Ok(FrameBlock { zone, pfn, zone_index, order })
+        Ok(FrameBlock::new(zone, BlockWord::new(zone_index, order, pfn)))
     }
 
+    #[inline]
     pub(super) fn owner(&self) -> &'m Zone<'m> {
         self.zone
     }
 
-    pub(super) fn zone_index(&self) -> u16 {
-        self.zone_index
+    #[inline]
+    pub(super) fn word(&self) -> BlockWord {
+        self.word
     }
 }
 
 impl Drop for FrameBlock<'_> {
     fn drop(&mut self) {
-        self.zone.count_leaked(self.order.pages());
+        self.zone.count_leaked(self.order().pages());
     }
 }
 
 impl fmt::Debug for FrameBlock<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameBlock")
-            .field("pfn", &self.pfn)
-            .field("order", &self.order)
+            .field("pfn", &self.pfn())
+            .field("order", &self.order())
             .field("zone", &self.zone())
             .finish()
     }
@@ -125,26 +133,22 @@ impl fmt::Debug for FrameBlock<'_> {
 #[must_use = "frames that are not taken are lost"]
 pub struct Frames<'m> {
     zone: &'m Zone<'m>,
-    zone_index: u16,
-    next: Pfn,
-    end: Pfn,
+    next: BlockWord,
+    left: u32,
 }
 
 impl<'m> Iterator for Frames<'m> {
     type Item = FrameBlock<'m>;
 
     fn next(&mut self) -> Option<FrameBlock<'m>> {
-        if self.next >= self.end {
-            return None;
-        }
-        let pfn = self.next;
-        self.next = pfn + 1;
-        Some(FrameBlock::new(self.zone, self.zone_index, pfn, Order::ZERO))
+        self.left = self.left.checked_sub(1)?;
+        let word = self.next;
+        self.next = word.plus(1);
+        Some(FrameBlock::new(self.zone, word))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = (self.end - self.next) as usize;
-        (left, Some(left))
+        (self.left as usize, Some(self.left as usize))
     }
 }
 
@@ -152,9 +156,8 @@ impl ExactSizeIterator for Frames<'_> {}
 
 impl Drop for Frames<'_> {
     fn drop(&mut self) {
-        let left = self.end - self.next;
-        if left > 0 {
-            self.zone.count_leaked(left);
+        if self.left > 0 {
+            self.zone.count_leaked(u64::from(self.left));
         }
     }
 }

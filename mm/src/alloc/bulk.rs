@@ -3,7 +3,7 @@
 
 use crate::ids::NodeId;
 use crate::platform::Platform;
-use crate::units::{Order, Pfn};
+use crate::units::Order;
 use crate::zone::ZoneKind;
 
 use super::allocate::count as count_served;
@@ -27,24 +27,22 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         let Some((preferred, serving)) = self.bulk_zones(node, count) else { return 0 };
         let mut taken = 0;
         while taken < count {
-            let mut frames = [Pfn(0); CHUNK];
+            let mut blocks = [const { None }; CHUNK];
             let cpu = self.pin();
             let block = cpu.block();
             let slots = (block.slot(node, preferred), block.slot(node, serving));
-            let (Some((_, preferred)), Some((index, slot))) = slots else { break };
+            let (Some(preferred), Some(slot)) = slots else { break };
             let mut got = 0;
-            for place in frames.iter_mut().take(count - taken) {
-                match slot.take(cpu.token(), Order::ZERO, Mark::Low, ZoneKind::Normal) {
-                    Ok(frame) => *place = frame,
-                    Err(_) => break,
+            for place in blocks.iter_mut().take(count - taken) {
+                *place = slot.take(cpu.token(), Order::ZERO, Mark::Low, ZoneKind::Normal).ok();
+                if place.is_none() {
+                    break;
                 }
                 got += 1;
             }
-            count_served(block, slot, preferred, got as u64);
+            count_served(slot, preferred, got as u64);
             drop(cpu);
-            for &frame in frames.iter().take(got) {
-                into(FrameBlock::new(slot.zone(), index, frame, Order::ZERO));
-            }
+            blocks.into_iter().flatten().for_each(&mut *into);
             taken += got;
             if got < CHUNK {
                 break;
@@ -61,7 +59,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         let mut kinds =
             ZoneKind::ALL.into_iter().rev().filter(|&kind| block.slot(node, kind).is_some());
         let can_spare = |&kind: &ZoneKind| {
-            block.slot(node, kind).is_some_and(|(_, slot)| slot.may_take(1, mark, ZoneKind::Normal))
+            block.slot(node, kind).is_some_and(|slot| slot.may_take(1, mark, ZoneKind::Normal))
         };
         let preferred = kinds.next()?;
         let serving = core::iter::once(preferred).chain(kinds).find(can_spare)?;

@@ -5,15 +5,15 @@ use core::ops::AddAssign;
 
 use crate::sync::LocalWord;
 
-/// What one CPU counted about one zone. Plain words of that CPU; summed when read.
+/// What one CPU counted about one zone. Plain words of that CPU; summed when read. Hits are what
+/// was served and no miss; whether it was local follows from the two nodes.
 #[derive(Debug, Default)]
 pub(super) struct LocalCounters {
-    pub(super) hit: LocalWord,
+    /// Served by the zone; what the pageset served by itself is counted there.
+    pub(super) served: LocalWord,
     pub(super) miss: LocalWord,
     pub(super) foreign: LocalWord,
     pub(super) interleave_hit: LocalWord,
-    pub(super) local: LocalWord,
-    pub(super) other: LocalWord,
     pub(super) refills: LocalWord,
     pub(super) drains: LocalWord,
 }
@@ -40,14 +40,18 @@ pub struct NumaCounters {
 }
 
 impl LocalCounters {
-    pub(super) fn read(&self) -> NumaCounters {
+    /// The counters, `parked` allocations that the pageset served by itself included; `local` is
+    /// whether the zone is of the CPU's node.
+    pub(super) fn read(&self, parked: u64, local: bool) -> NumaCounters {
+        let served = self.served.get().wrapping_add(parked);
+        let miss = self.miss.get();
         NumaCounters {
-            hit: self.hit.get(),
-            miss: self.miss.get(),
+            hit: served.wrapping_sub(miss),
+            miss,
             foreign: self.foreign.get(),
             interleave_hit: self.interleave_hit.get(),
-            local: self.local.get(),
-            other: self.other.get(),
+            local: if local { served } else { 0 },
+            other: if local { 0 } else { served },
             refills: self.refills.get(),
             drains: self.drains.get(),
         }
@@ -55,16 +59,8 @@ impl LocalCounters {
 
     /// Back to 0, as happens when the boot pageset gives way to the real one.
     pub(super) fn clear(&self) {
-        for word in [
-            &self.hit,
-            &self.miss,
-            &self.foreign,
-            &self.interleave_hit,
-            &self.local,
-            &self.other,
-            &self.refills,
-            &self.drains,
-        ] {
+        let LocalCounters { served, miss, foreign, interleave_hit, refills, drains } = self;
+        for word in [served, miss, foreign, interleave_hit, refills, drains] {
             word.set(0);
         }
     }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::ids::{CpuId, NodeId};
+use crate::pageset::{Pageset, PagesetCell};
 use crate::sync::{AtomicBool, Ordering};
 use crate::units::PhysRange;
 use crate::zone::ZoneKind;
@@ -9,9 +10,15 @@ use crate::zone::ZoneKind;
 use super::nodes::{NO_ZONE, NodeEntry};
 use super::request_word::RequestWord;
 use super::slot::Slot;
+use super::ways::{self, Ways};
+use super::{FrameBlock, Request};
 
 /// What one CPU has of the memory subsystem. The CPU's token points to it.
 pub(super) struct CpuBlock<'m> {
+    /// The pagesets by way of a request.
+    pub(super) ways: Ways<'m>,
+    /// The pagesets by zone, in the order of the zone table.
+    pub(super) pagesets: &'m [PagesetCell<'m>],
     pub(super) cpu: CpuId,
     /// The CPU's node, which may have no memory.
     pub(super) node: NodeId,
@@ -29,13 +36,41 @@ pub(super) struct CpuBlock<'m> {
 }
 
 impl<'m> CpuBlock<'m> {
-    /// The slot for a zone of a node, with its index.
-    pub(super) fn slot(&self, node: NodeId, kind: ZoneKind) -> Option<(u16, &'m Slot<'m>)> {
+    /// Serves a request for a single frame from the pageset of the zone where it begins: a hit.
+    /// `None`: it is for the search to decide.
+    #[inline]
+    pub(super) fn take_parked(&self, request: &Request<'_>) -> Option<FrameBlock<'m>> {
+        let pageset = self.ways.get(request.way() as usize)?.get();
+        let word = pageset.pop()?;
+        pageset.served().add(1);
+        Some(FrameBlock::new(pageset.zone(), word))
+    }
+
+    /// Puts a single frame into the pageset of its zone, if there is room; false changes nothing.
+    #[inline]
+    pub(super) fn park(&self, block: &FrameBlock<'_>) -> bool {
+        let Some(cell) = self.pagesets.get(usize::from(block.word().zone())) else { return false };
+        let pageset = cell.get();
+        core::ptr::addr_eq(pageset.zone(), block.owner()) && pageset.push(block.word()).is_ok()
+    }
+
+    /// Puts a pageset in the place of a zone's boot pageset; false when another one is there.
+    pub(super) fn install(&self, index: u16, pageset: &'m Pageset<'m>) -> bool {
+        let cell = self.pagesets.get(usize::from(index));
+        if !cell.is_some_and(|cell| cell.install(pageset)) {
+            return false;
+        }
+        ways::install(&self.ways, self.node, self.nodes, index, pageset);
+        true
+    }
+
+    /// The slot for a zone of a node.
+    pub(super) fn slot(&self, node: NodeId, kind: ZoneKind) -> Option<&'m Slot<'m>> {
         let index = *self.zones_of.get(node.index())?.get(kind.index())?;
         if index == NO_ZONE {
             return None;
         }
-        self.slots.get(usize::from(index)).map(|slot| (index, slot))
+        self.slots.get(usize::from(index))
     }
 
     /// Whether a node has a fallback order.

@@ -87,16 +87,19 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         }
     }
 
-    /// Asks a CPU to drain what it has parked of some zones, if it has.
+    /// Asks a CPU to drain what it has parked of some zones, if it has, and to keep to new limits.
+    /// One that is offline finds it when it comes back.
     fn ask(&self, block: &CpuBlock<'m>, wanted: impl Fn(&Slot<'m>) -> bool) {
         let mut any = false;
-        for slot in block.slots.iter().filter(|slot| slot.parked() > 0 && wanted(slot)) {
+        for slot in block.slots.iter().filter(|slot| slot.has_work() && wanted(slot)) {
             request_word::want(&slot.wanted);
             any = true;
         }
-        if any && block.is_online() {
+        if any {
             block.requests.post();
-            self.platform.kick(block.cpu);
+            if block.is_online() {
+                self.platform.kick(block.cpu);
+            }
         }
     }
 }

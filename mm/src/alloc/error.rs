@@ -55,12 +55,15 @@ impl core::error::Error for AllocError {}
 pub enum HandOverError {
     /// No room for metadata.
     NoRoom(BootAllocError),
+    /// The map has several nodes, and the crate was built without feature `numa`.
+    ManyNodes,
 }
 
 impl fmt::Display for HandOverError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HandOverError::NoRoom(error) => write!(f, "no room for metadata: {error:?}"),
+            HandOverError::ManyNodes => write!(f, "several nodes, but built without `numa`"),
         }
     }
 }

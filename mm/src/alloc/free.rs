@@ -13,20 +13,42 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// # Errors
     /// [`FreeError::Foreign`]: the block is of another subsystem, which counts it as leaked. Other
     /// errors mean that the contract of [`FrameBlock::from_raw`] was broken; nothing changes.
+    #[inline]
     pub fn try_free(&self, cpu: &LocalCpu<'m, P>, block: FrameBlock<'_>) -> Result<(), FreeError> {
+        let block = if cfg!(feature = "checked") { self.check(cpu, block)? } else { block };
+        if cpu.block().park(&block) {
+            block.leak();
+            return Ok(());
+        }
+        self.try_free_slow(cpu, block)
+    }
+
+    /// The block again, if it can be an allocated one of ours.
+    fn check<'b>(
+        &self,
+        cpu: &LocalCpu<'m, P>,
+        block: FrameBlock<'b>,
+    ) -> Result<FrameBlock<'b>, FreeError> {
+        let zone = self.zones.iter().find(|zone| core::ptr::addr_eq(**zone, block.owner()));
+        let zone = zone.ok_or(FreeError::Foreign)?;
+        match self.check_taken(cpu.token(), zone, block.pfn(), block.order()) {
+            Ok(()) => Ok(block),
+            Err(error) => {
+                let _claimed_twice = block.leak();
+                Err(error)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn try_free_slow(&self, cpu: &LocalCpu<'m, P>, block: FrameBlock<'_>) -> Result<(), FreeError> {
         let slot = cpu
             .block()
             .slots
-            .get(usize::from(block.zone_index()))
+            .get(usize::from(block.word().zone()))
             .filter(|slot| core::ptr::addr_eq(slot.zone(), block.owner()))
             .ok_or(FreeError::Foreign)?;
-        if cfg!(feature = "checked") {
-            let zone = slot.zone();
-            if let Err(error) = self.check_taken(cpu.token(), zone, block.pfn(), block.order()) {
-                let _claimed_twice = block.leak();
-                return Err(error);
-            }
-        }
         slot.give(cpu.token(), block)
     }
 
@@ -34,6 +56,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     ///
     /// # Errors
     /// As [`try_free`](Self::try_free).
+    #[inline]
     pub fn free(&self, block: FrameBlock<'_>) -> Result<(), FreeError> {
         self.try_free(&self.pin(), block)
     }

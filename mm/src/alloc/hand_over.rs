@@ -1,7 +1,8 @@
 //! Boot memory to zones: the tables first, each on its node, then all that is still free.
 
 use crate::ids::{CpuId, MAX_CPUS, NodeId};
-use crate::memblock::MemBlock;
+use crate::memblock::{BootAllocError, MemBlock};
+use crate::pageset::{Pageset, PagesetCell};
 use crate::platform::Platform;
 use crate::sync::AtomicBool;
 use crate::topology::NodeMap;
@@ -12,6 +13,7 @@ use super::cpu_block::CpuBlock;
 use super::nodes::{NO_ZONE, NodeEntry};
 use super::request_word::RequestWord;
 use super::slot::Slot;
+use super::ways;
 use super::zonelist::FallbackOrders;
 use super::{HandOverError, MemorySubsystem, Options};
 
@@ -33,17 +35,22 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// each zone's metadata on its own node. Sets the watermarks.
     ///
     /// # Errors
-    /// No room for the tables. Boot memory is gone then: there is nothing to go on with.
+    /// No room for the tables, or several nodes without the feature for them. Boot memory is gone
+    /// then: there is nothing to go on with.
     ///
     /// # Safety
     /// All memory of `boot_memory` is RAM, reachable through the platform for `'m`, and what is
-    /// not reserved there is nobody's.
+    /// not reserved there is nobody's. The platform has served no other memory subsystem, nor has
+    /// a clone of it that is the same machine.
     pub unsafe fn hand_over(
         mut boot_memory: MemBlock<'_>,
         map: &'m NodeMap<'m>,
         platform: P,
         options: Options,
     ) -> Result<Self, HandOverError> {
+        if !cfg!(feature = "numa") && map.possible().len() > 1 {
+            return Err(HandOverError::ManyNodes);
+        }
         let before = free_frames(&boot_memory);
         // SAFETY: the caller says what `new` asks for.
         let mut room = unsafe { BootRoom::new(&mut boot_memory, map, &platform) };
@@ -154,10 +161,15 @@ fn make_cpus<'m, P: Platform>(
     nodes: &'m [NodeEntry<'m>],
 ) -> Result<CpuTable<'m>, HandOverError> {
     let present = map.cpus().len().min(MAX_CPUS);
-    let outsider = make_cpu(room, CpuId(u16::MAX), nearest(map, NodeId(0)), zones, nodes)?;
+    let home = nearest(map, NodeId(0));
+    let no_room = HandOverError::NoRoom(BootAllocError::NoRoom { bytes: 0 });
+    let any = zones.first().ok_or(no_room)?;
+    let empty = room.slice(home, 1, |_| Some(Pageset::boot(any)))?.first().ok_or(no_room)?;
+    let make_cpu = |room: &mut _, id, node| make_cpu(room, id, node, zones, nodes, empty);
+    let outsider = make_cpu(room, CpuId(u16::MAX), home)?;
     let cpus = room.slice(nearest(map, NodeId(0)), present, |_| Some(outsider))?;
     for (id, place) in (0..).map(CpuId).zip(cpus.iter_mut()) {
-        *place = make_cpu(room, id, map.node_of_cpu(id), zones, nodes)?;
+        *place = make_cpu(room, id, map.node_of_cpu(id))?;
     }
     Ok((cpus, outsider))
 }
@@ -168,21 +180,33 @@ fn make_cpu<'m, P: Platform>(
     node: NodeId,
     zones: &'m [&'m Zone<'m>],
     nodes: &'m [NodeEntry<'m>],
+    empty: &'m Pageset<'m>,
 ) -> Result<&'m CpuBlock<'m>, HandOverError> {
+    let ways = ways::count(nodes.len());
     let bytes = RawMemory::bytes_for::<CpuBlock<'_>>(1)
+        + RawMemory::bytes_for::<PagesetCell<'_>>(ways as u64)
+        + RawMemory::bytes_for::<PagesetCell<'_>>(zones.len() as u64)
         + RawMemory::bytes_for::<Slot<'_>>(zones.len() as u64)
         + RawMemory::bytes_for::<[u16; 3]>(nodes.len() as u64);
     let home = first_with_memory(nodes, node).unwrap_or(node);
     let (mut raw, memory) = room.take(home, bytes)?;
-    let no_room = HandOverError::NoRoom(crate::memblock::BootAllocError::NoRoom { bytes });
+    let no_room = HandOverError::NoRoom(BootAllocError::NoRoom { bytes });
     let mut own = raw.cut(RawMemory::bytes_for::<CpuBlock<'_>>(1)).ok_or(no_room)?;
+    let ways = ways::make(ways, &mut raw, empty).ok_or(no_room)?;
+    let pagesets: &'m [PagesetCell<'m>] =
+        raw.slice(zones.len() as u64, |_| Some(PagesetCell::new(empty))).ok_or(no_room)?;
     let slots = raw
-        .slice(zones.len() as u64, |at| zones.get(at as usize).map(|zone| Slot::new(zone)))
+        .slice(zones.len() as u64, |at| {
+            let (zone, cell) = (zones.get(at as usize)?, pagesets.get(at as usize)?);
+            Some(Slot::new(zone, at as u16, cell))
+        })
         .ok_or(no_room)?;
     let zones_of = raw
         .slice(nodes.len() as u64, |at| nodes.get(at as usize).map(|node| node.zones))
         .ok_or(no_room)?;
     let mut block = Some(CpuBlock {
+        ways,
+        pagesets,
         cpu,
         node,
         // Only the boot CPU runs at first.

@@ -14,11 +14,13 @@ pub struct LocalCpu<'m, P: Platform> {
 }
 
 impl<'m, P: Platform> LocalCpu<'m, P> {
+    #[inline]
     pub(super) fn new(pin: P::Pin, block: &'m CpuBlock<'m>) -> Self {
         LocalCpu { pin, block }
     }
 
     /// The proof itself.
+    #[inline]
     pub fn token(&self) -> &CpuToken {
         self.pin.as_ref()
     }
@@ -33,6 +35,7 @@ impl<'m, P: Platform> LocalCpu<'m, P> {
         self.block.node
     }
 
+    #[inline]
     pub(super) fn block(&self) -> &'m CpuBlock<'m> {
         self.block
     }

@@ -7,7 +7,8 @@
 //! ```text
 //! request    what is asked for            policy     on which nodes
 //! zonelist   in which order               watermark  down to where
-//! slot       one CPU's pageset, counters and way to one zone; a CPU has one for each zone
+//! ways       from a request to a pageset by one load
+//! slot       one CPU's counters of and access to one zone; a CPU has one for each zone
 //! allocate   try_alloc, alloc             bulk       many frames of one node
 //! block      the result                   free       the way back
 //! drain      parked frames back to zones, by request_word on other CPUs
@@ -74,6 +75,7 @@ mod slot;
 mod subsystem;
 mod tune;
 pub mod watermark;
+mod ways;
 pub mod zonelist;
 
 pub use block::{FrameBlock, Frames};

@@ -6,6 +6,7 @@ use crate::platform::Platform;
 use crate::units::{Order, Pfn};
 use crate::zone::{RawMemory, Zone, ZoneId};
 
+use super::cpu_block::CpuBlock;
 use super::slot::Slot;
 use super::{
     AllocError, FrameBlock, MemorySubsystem, NumaCounters, PagesetPlacement, Policy, Request,
@@ -21,34 +22,39 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// makes those that are missing.
     pub fn set_up_pagesets(&self) -> Result<(), AllocError> {
         let mut result = Ok(());
-        for block in self.cpus {
+        for &block in self.cpus {
             for slot in block.slots.iter().filter(|slot| slot.pageset().is_none()) {
                 let node = match self.options.pagesets {
                     PagesetPlacement::Local => block.node,
                     PagesetPlacement::Zone => slot.id().node,
                 };
                 match self.alloc(&Request::new(Order::ZERO).on(Policy::Preferred(node))) {
-                    Ok(page) => self.install_pageset(slot, page),
+                    Ok(page) => self.install_pageset(block, slot, page),
                     Err(error) => result = Err(error),
                 }
             }
         }
         for block in self.cpus {
-            block.slots.iter().for_each(|slot| slot.counters.clear());
+            for slot in block.slots {
+                slot.counters.clear();
+                slot.pageset().inspect(|pageset| pageset.served().set(0));
+            }
         }
         result
     }
 
-    fn install_pageset(&self, slot: &Slot<'m>, page: FrameBlock<'m>) {
+    fn install_pageset(&self, block: &CpuBlock<'m>, slot: &Slot<'m>, page: FrameBlock<'m>) {
         let sizes = self.sizes_of(slot.zone());
         // SAFETY: the page was just allocated from this subsystem. When the pageset is installed the
         // page is leaked, so that it is the pageset's for `'m`; else it is freed, and nobody keeps
         // a reference to the pageset.
         let mut memory =
             unsafe { RawMemory::new(page.as_ptr(&self.platform), page.order().bytes()) };
-        let pageset = memory.slice(1, |_| Some(Pageset::new(page.pfn(), slot.first(), sizes)));
+        let (zone, index, first) = (slot.zone(), slot.index(), slot.first());
+        let pageset =
+            memory.slice(1, |_| Some(Pageset::new(zone, index, page.pfn(), first, sizes)));
         let Some([pageset]) = pageset else { return };
-        if slot.install(pageset) {
+        if block.install(index, pageset) {
             page.leak();
         } else {
             // Another CPU was faster. Cannot fail: the page is of this subsystem.
@@ -68,12 +74,18 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         PagesetSizes::of_zone(zone.managed(), zone.watermarks().low, sharing as u64)
     }
 
-    /// Brings all pagesets to their sizes, after a zone or its watermarks changed.
+    /// Brings all pagesets to their sizes, after a zone or its watermarks changed: when
+    /// anything changes all are drained, by which their CPUs see to it.
     pub(super) fn resize_pagesets(&self) {
+        let mut stale = false;
         for slot in self.cpus.iter().flat_map(|block| block.slots) {
             if let Some(pageset) = slot.pageset() {
                 pageset.resize(self.sizes_of(slot.zone()));
+                stale |= pageset.is_stale();
             }
+        }
+        if stale {
+            self.drain_all();
         }
     }
 
@@ -95,7 +107,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// How many frames of a zone can be parked at most, all CPUs together: what the pagesets hold
     /// when each is one short of its limit.
     pub fn parked_bound(&self, zone: ZoneId) -> u64 {
-        self.pagesets_of(zone).map(|pageset| u64::from(pageset.limit().saturating_sub(1))).sum()
+        self.pagesets_of(zone).map(|pageset| u64::from(pageset.bound())).sum()
     }
 
     /// Pages that pagesets fill, all CPUs and zones together.
@@ -119,13 +131,15 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     pub fn zone_counters(&self, zone: ZoneId) -> NumaCounters {
         let blocks = self.cpus.iter().chain([&self.outsider]);
         let mut sum = NumaCounters::default();
-        for (_, slot) in blocks.filter_map(|block| block.slot(zone.node, zone.kind)) {
-            sum += slot.counters.read();
+        for block in blocks {
+            let Some(slot) = block.slot(zone.node, zone.kind) else { continue };
+            let parked = slot.pageset().map_or(0, |pageset| pageset.served().get());
+            sum += slot.counters.read(parked, block.node == zone.node);
         }
         sum
     }
 
-    fn pagesets_of(&self, zone: ZoneId) -> impl Iterator<Item = &'m Pageset> + '_ {
-        self.cpus.iter().filter_map(move |block| block.slot(zone.node, zone.kind)?.1.pageset())
+    fn pagesets_of(&self, zone: ZoneId) -> impl Iterator<Item = &'m Pageset<'m>> + '_ {
+        self.cpus.iter().filter_map(move |block| block.slot(zone.node, zone.kind)?.pageset())
     }
 }

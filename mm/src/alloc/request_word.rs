@@ -39,6 +39,13 @@ impl RequestWord {
         Ticket(self.asked.load(Ordering::Relaxed))
     }
 
+    /// Whether there is a request that was not served.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        // Relaxed: a look before `serve`, which looks again.
+        self.asked.load(Ordering::Relaxed) != self.done.load(Ordering::Relaxed)
+    }
+
     /// Whether this request was served; then what the server did is seen.
     pub fn is_done(&self, ticket: Ticket) -> bool {
         // Acquire: with the Release in `serve`. Tickets wrap: fewer than 2^31 are open at a time.

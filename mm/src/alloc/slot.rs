@@ -1,8 +1,8 @@
-//! What a CPU has of one zone: its pageset, its counters, and the way to the zone.
+//! What a CPU has of one zone, beside its pageset: counters, and the way to the zone.
 
-use crate::pageset::{BATCH_MAX, Pageset};
+use crate::pageset::{BlockWord, Pageset, PagesetCell, ROW, Refused as Unstacked};
 use crate::platform::CpuToken;
-use crate::sync::{AtomicBool, AtomicPtr, Ordering};
+use crate::sync::AtomicBool;
 use crate::units::{Order, Pfn};
 use crate::zone::{FreeError, Zone, ZoneId, ZoneKind};
 
@@ -14,11 +14,12 @@ use super::watermark::{Mark, leaves_enough};
 /// by all.
 pub(super) struct Slot<'m> {
     zone: &'m Zone<'m>,
+    cell: &'m PagesetCell<'m>,
     id: ZoneId,
+    /// The zone's place in the zone table.
+    index: u16,
     /// Where the zone's first segment begins: a pageset holds offsets within one segment.
     first: Pfn,
-    /// Null: the boot pageset, which has high 0 and batch 1 and so never holds a frame.
-    pageset: AtomicPtr<Pageset>,
     /// Another CPU wants what is parked here.
     pub(super) wanted: AtomicBool,
     pub(super) counters: LocalCounters,
@@ -34,14 +35,15 @@ pub(super) enum Refused {
 }
 
 impl<'m> Slot<'m> {
-    /// Access to `zone`, with the boot pageset.
-    pub(super) fn new(zone: &'m Zone<'m>) -> Slot<'m> {
+    /// Access to `zone`, whose pageset `cell` points to.
+    pub(super) fn new(zone: &'m Zone<'m>, index: u16, cell: &'m PagesetCell<'m>) -> Slot<'m> {
         let aligned = zone.span().start.0 & !(Order::MAX.pages() - 1);
         Slot {
             zone,
+            cell,
             id: zone.id(),
+            index,
             first: Pfn(aligned),
-            pageset: AtomicPtr::new(core::ptr::null_mut()),
             wanted: AtomicBool::new(false),
             counters: LocalCounters::default(),
         }
@@ -56,30 +58,29 @@ impl<'m> Slot<'m> {
         self.id
     }
 
+    /// The zone's place in the zone table.
+    pub(super) fn index(&self) -> u16 {
+        self.index
+    }
+
     /// Where the zone's first segment begins.
     pub(super) fn first(&self) -> Pfn {
         self.first
     }
 
     /// The pageset; `None` as long as the boot pageset is in its place.
-    pub(super) fn pageset(&self) -> Option<&'m Pageset> {
-        // Acquire pairs with the Release in `install`: the pageset is seen initialised.
-        let pageset = self.pageset.load(Ordering::Acquire);
-        // SAFETY: null or from `install`, whose pageset lives for `'m` and is only ever shared.
-        unsafe { pageset.as_ref() }
-    }
-
-    /// Puts a pageset in the place of the boot pageset; false when there is another one already.
-    pub(super) fn install(&self, pageset: &'m Pageset) -> bool {
-        let boot = core::ptr::null_mut();
-        let new = core::ptr::from_ref(pageset).cast_mut();
-        // Release pairs with the Acquire in `pageset`. On failure nothing is read.
-        self.pageset.compare_exchange(boot, new, Ordering::Release, Ordering::Relaxed).is_ok()
+    pub(super) fn pageset(&self) -> Option<&'m Pageset<'m>> {
+        Some(self.cell.get()).filter(|pageset| !pageset.is_boot())
     }
 
     /// How many frames are parked here.
     pub(super) fn parked(&self) -> u32 {
-        self.pageset().map_or(0, Pageset::count)
+        self.cell.get().count()
+    }
+
+    /// Whether a drain would do anything.
+    pub(super) fn has_work(&self) -> bool {
+        self.pageset().is_some_and(|pageset| pageset.count() > 0 || pageset.is_stale())
     }
 
     /// Takes a block. Single frames come from the pageset while it has some; only what comes from
@@ -90,20 +91,25 @@ impl<'m> Slot<'m> {
         order: Order,
         mark: Mark,
         limit: ZoneKind,
-    ) -> Result<Pfn, Refused> {
-        let pageset = if order == Order::ZERO { self.pageset() } else { None };
-        if let Some(frame) = pageset.and_then(Pageset::pop) {
-            return Ok(frame);
+    ) -> Result<FrameBlock<'m>, Refused> {
+        let pageset = self.cell.get();
+        if order == Order::ZERO
+            && let Some(word) =
+                pageset.pop().or_else(|| pageset.find_top().then(|| pageset.pop())?)
+        {
+            return Ok(FrameBlock::new(self.zone, word));
         }
         if !self.may_take(order.pages(), mark, limit) {
             return Err(Refused::Mark);
         }
-        let taken = match pageset {
-            Some(pageset) => self.refill(token, pageset),
-            None => self.zone.take(token, order),
+        let taken = match order == Order::ZERO && !pageset.is_boot() {
+            true => self.refill(token, pageset),
+            false => self.zone.take(token, order),
         };
+        let block = |pfn| FrameBlock::new(self.zone, BlockWord::new(self.index, order, pfn));
         // No single frame left although some were counted: other CPUs were faster.
-        taken.ok_or(if order == Order::ZERO { Refused::Mark } else { Refused::Order })
+        let why = if order == Order::ZERO { Refused::Mark } else { Refused::Order };
+        taken.map(block).ok_or(why)
     }
 
     /// Whether the zone may give `pages` frames (order-dependent only in the number: whether a
@@ -113,68 +119,73 @@ impl<'m> Slot<'m> {
         leaves_enough(zone.free(), pages, mark.of(zone.watermarks()), zone.protection(limit))
     }
 
-    /// Takes a batch from the zone: one frame for the caller, the rest into the empty pageset, so
-    /// that they come out in the zone's order.
-    fn refill(&self, token: &CpuToken, pageset: &Pageset) -> Option<Pfn> {
-        let mut frames = [Pfn(0); BATCH_MAX];
-        let batch = (pageset.batch() as usize).clamp(1, BATCH_MAX);
-        let taken = self.zone.take_batch(token, &mut frames[..batch]);
-        let (&first, rest) = frames[..taken].split_first()?;
+    /// Takes a frame for the caller from the zone, and with it a batch for the empty pageset, from
+    /// which they come out in the zone's order.
+    fn refill(&self, token: &CpuToken, pageset: &Pageset<'_>) -> Option<Pfn> {
+        let mut frames = [Pfn(0); ROW];
+        let wanted = (pageset.batch() as usize + 1).min(ROW);
+        let taken = self.zone.take_batch(token, frames.get_mut(..wanted)?);
+        let (&first, rest) = frames.get(..taken)?.split_first()?;
         self.counters.refills.add(1);
-        pageset.move_to_segment(self.first, first);
-        for &frame in rest.iter().rev() {
-            if pageset.push(frame).is_err() {
-                self.put_back(token, &[frame]);
-            }
+        let parked = pageset.fill(self.first, rest);
+        if parked < rest.len() {
+            self.put_back(token, &rest[parked..]);
         }
         Some(first)
     }
 
     /// Frees a block of this zone: a single frame into the pageset, others to the zone.
     pub(super) fn give(&self, token: &CpuToken, block: FrameBlock<'_>) -> Result<(), FreeError> {
-        let (order, pfn) = (block.order(), block.leak());
-        let pageset = if order == Order::ZERO { self.pageset() } else { None };
-        let Some(pageset) = pageset else {
+        let (word, order, pfn) = (block.word(), block.order(), block.leak());
+        let pageset = self.cell.get();
+        if order != Order::ZERO || pageset.is_boot() {
             // SAFETY: whoever owned the block gave it up.
             return unsafe { self.zone.put(token, pfn, order) };
-        };
-        if pageset.push(pfn).is_err() {
-            // Of another segment: those of the old one make room.
-            self.drain(token);
-            pageset.move_to_segment(self.first, pfn);
-            if pageset.push(pfn).is_err() {
-                // SAFETY: as above.
-                return unsafe { self.zone.put(token, pfn, order) };
+        }
+        let parked = pageset.push(word).or_else(|why| {
+            match why {
+                Unstacked::OtherSegment => {
+                    self.drain(token);
+                    pageset.move_to_segment(self.first, pfn);
+                }
+                Unstacked::Full if pageset.find_room() => {}
+                Unstacked::Full => self.drain_row(token, pageset),
             }
+            pageset.push(word)
+        });
+        match parked {
+            Ok(()) => Ok(()),
+            // A limit of one frame leaves room for none.
+            // SAFETY: as above.
+            Err(_) => unsafe { self.zone.put(token, pfn, order) },
         }
-        // Push first, compare after: with a limit of 0 nothing stays.
-        let surplus = pageset.surplus();
-        if surplus > 0 {
-            self.drain_some(token, surplus);
-        }
-        Ok(())
     }
 
     /// Gives all parked frames back to the zone.
     pub(super) fn drain(&self, token: &CpuToken) {
-        self.drain_some(token, u32::MAX);
+        let Some(pageset) = self.pageset() else { return };
+        while pageset.count() > 0 {
+            self.drain_oldest(token, pageset, ROW);
+        }
+        pageset.refit();
     }
 
-    /// Gives the oldest `count` frames back, a batch at a time.
-    fn drain_some(&self, token: &CpuToken, count: u32) {
-        let Some(pageset) = self.pageset() else { return };
-        let mut frames = [Pfn(0); BATCH_MAX];
-        let mut left = count as usize;
-        while left > 0 {
-            let wanted = left.min(BATCH_MAX);
-            let taken = pageset.take_oldest(&mut frames[..wanted]);
-            if taken == 0 {
-                break;
-            }
-            self.put_back(token, &frames[..taken]);
-            self.counters.drains.add(1);
-            left -= taken;
+    /// Gives the oldest frames back, until a batch is missing to the limit.
+    fn drain_row(&self, token: &CpuToken, pageset: &Pageset<'_>) {
+        // With the frame that is pushed next it is a batch below the limit.
+        let keep = pageset.limit().saturating_sub(pageset.batch() + 1);
+        while pageset.count() > keep {
+            let surplus = (pageset.count() - keep) as usize;
+            self.drain_oldest(token, pageset, surplus.min(ROW));
         }
+        pageset.find_room();
+    }
+
+    fn drain_oldest(&self, token: &CpuToken, pageset: &Pageset<'_>, count: usize) {
+        let mut frames = [Pfn(0); ROW];
+        let taken = pageset.take_oldest(&mut frames[..count.min(ROW)]);
+        self.put_back(token, &frames[..taken]);
+        self.counters.drains.add(1);
     }
 
     fn put_back(&self, token: &CpuToken, frames: &[Pfn]) {

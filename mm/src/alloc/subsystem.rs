@@ -1,6 +1,4 @@
 //! The memory subsystem of one machine, and what can be read of it.
-#![forbid(unsafe_code)]
-
 use crate::ids::{CpuId, NodeId};
 use crate::platform::{CpuToken, Platform};
 use crate::topology::NodeMap;
@@ -31,10 +29,24 @@ pub struct MemorySubsystem<'m, P: Platform> {
 impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// Interrupts off: the proof for [`try_alloc`](Self::try_alloc) and
     /// [`try_free`](Self::try_free).
+    #[inline]
     pub fn pin(&self) -> LocalCpu<'m, P> {
         let pin = self.platform.pin();
-        let block = self.cpus.get(pin.as_ref().cpu().index()).unwrap_or(&self.outsider);
+        // SAFETY: only the line below writes the word, as `hand_over` demands: null, or the block
+        // of this CPU in this subsystem, which lives for `'m`.
+        let block =
+            unsafe { self.platform.local(pin.as_ref()).get().cast::<CpuBlock<'m>>().as_ref() };
+        let block = block.unwrap_or_else(|| self.settle(pin.as_ref()));
         LocalCpu::new(pin, block)
+    }
+
+    /// Tells this CPU where its block is.
+    #[cold]
+    #[inline(never)]
+    fn settle(&self, token: &CpuToken) -> &'m CpuBlock<'m> {
+        let block: &'m CpuBlock<'m> = self.cpus.get(token.cpu().index()).unwrap_or(&self.outsider);
+        self.platform.local(token).set(core::ptr::from_ref(block).cast());
+        block
     }
 
     /// The platform.
@@ -94,7 +106,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     }
 
     pub(super) fn slot(&self, cpu: CpuId, zone: ZoneId) -> Option<&'m Slot<'m>> {
-        self.cpus.get(cpu.index())?.slot(zone.node, zone.kind).map(|(_, slot)| slot)
+        self.cpus.get(cpu.index())?.slot(zone.node, zone.kind)
     }
 
     /// The zone that has this frame, with its index.
@@ -150,7 +162,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         self.cpus.iter().any(|block| {
             block
                 .slot(zone.node, zone.kind)
-                .and_then(|(_, slot)| slot.pageset())
+                .and_then(|slot| slot.pageset())
                 .is_some_and(|pageset| pageset.holds(frame))
         })
     }

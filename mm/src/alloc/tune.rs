@@ -10,7 +10,8 @@ use super::watermark::{DEFAULT_SCALE, lowmem_reserve, min_free_kbytes, zone_wate
 
 impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// Computes watermarks and lowmem reserve of all zones from what they manage now, and batch
-    /// and high of all pagesets. Done at the hand-over; to be done again when a zone grows.
+    /// and high of all pagesets. Done at the hand-over; to be done again when a zone grows. Never
+    /// called with a token held: when sizes of pagesets change, all are drained.
     pub fn set_watermarks(&self) {
         let total = self.managed();
         let min_free = self.min_free_kbytes();

@@ -96,7 +96,7 @@ pub fn allocate<'m, P: Platform>(
     allocate_halving(spec, |bytes| match Order::for_bytes(bytes) {
         Some(order) if !spec.distribute => {
             let mm = vmalloc.memory();
-            let request = Request { zero: spec.zero, ..Request::new(order).on(policy) };
+            let request = Request::new(order).on(policy).zeroed_if(spec.zero);
             let block = mm.alloc(&request).map_err(HashErrorCause::Frames)?;
             let (first, pages) = (block.pfn(), bytes.div_ceil(PAGE_SIZE));
             let start = block.as_ptr(mm.platform());

@@ -1,14 +1,18 @@
 //! How many frames move at once, and how many may be parked.
+#![forbid(unsafe_code)]
 
 use super::CAPACITY;
 
 /// The largest batch, in frames.
 pub const BATCH_MAX: usize = 63;
+/// The most frames that move between a zone and a pageset at once: a batch and the one that is
+/// asked for. That is as many as a zone can take or give with one atomic operation.
+pub const ROW: usize = BATCH_MAX + 1;
 
 /// Batch and high of a pageset, in frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PagesetSizes {
-    /// Frames of one refill or drain: 1 to [`BATCH_MAX`].
+    /// Frames that a refill parks, beside the one that is asked for: 1 to [`BATCH_MAX`].
     pub batch: u32,
     /// From this many on, freed frames go back to the zone. By Linux's formula; the pageset holds
     /// less when a page has no room for as many, see [`PagesetSizes::limit`].
@@ -28,7 +32,8 @@ impl PagesetSizes {
         PagesetSizes { batch, high }
     }
 
-    /// How many frames a pageset of one page really holds, at most: `high`, or [`CAPACITY`].
+    /// Where frames go back to the zone, as a pageset of one page has it: `high`, or [`CAPACITY`].
+    /// It holds one less at most.
     pub fn limit(&self) -> u32 {
         self.high.min(CAPACITY as u64) as u32
     }

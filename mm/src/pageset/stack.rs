@@ -1,66 +1,123 @@
 //! The stack of frames in one page.
 
-use crate::sync::{LocalWord, LocalWord32};
-use crate::units::Pfn;
+use core::hint::assert_unchecked;
 
-use super::PagesetSizes;
+use crate::sync::{LocalWord, LocalWord32};
+use crate::units::{Order, Pfn};
+use crate::zone::Zone;
+
+use super::{BlockWord, PagesetSizes};
 
 /// Frames that one page has room for, beside the header.
 pub const CAPACITY: usize = 960;
+/// The same as a place in the array: where it ends.
+const END: u32 = CAPACITY as u32;
 
 const HEADER_BYTES: usize = 256;
-const HEADER_USED: usize = 2 * 8 + 4 * 4;
+const HEADER_USED: usize = 4 * 8 + 7 * 4;
 
-/// Frames of one zone, last in first out. One page: what it holds are offsets of 32 bits from
-/// `base`, the first frame of a segment of 2^32 frames; a wider zone has several segments, and
+/// Single frames of one zone, last in first out. One page: what it holds are offsets of 32 bits
+/// from `base`, the first frame of a segment of 2^32 frames; a wider zone has several segments, and
 /// the stack holds frames of one of them at a time.
 ///
 /// The array is a ring, so that the oldest frames can be taken from the other end without moving
-/// the rest.
+/// the rest. `floor` and `ceiling` bound the part in which `top` moves without a thought for
+/// ring, limit, or room: one comparison each way. What lies beyond is for the `find_*` functions.
+/// Whoever changes the stack is its own CPU, under its token.
+///
+/// ```text
+/// in one piece   bottom = floor <= top <= ceiling       holds bottom..top
+/// in two         0 = floor <= top <= ceiling < bottom   holds bottom..960 and 0..top
+/// ```
 #[repr(C)]
-#[derive(Debug)]
-pub struct Pageset {
+pub struct Pageset<'m> {
+    zone: &'m Zone<'m>,
+    /// A [`BlockWord`].
     base: LocalWord,
-    /// The frame that it fills itself.
+    served: LocalWord,
+    /// The frame that it fills itself; 0: it is the boot pageset.
     frame: Pfn,
-    count: LocalWord32,
-    /// Where the next frame goes, below [`CAPACITY`].
-    next: LocalWord32,
+    /// Where the next frame goes.
+    top: LocalWord32,
+    /// `top` is above it while `pop` has something to take.
+    floor: LocalWord32,
+    /// `top` is below it while `push` may put something there.
+    ceiling: LocalWord32,
+    /// Where the oldest frame is, when there is one.
+    bottom: LocalWord32,
     limit: LocalWord32,
+    /// The limit that the ceiling follows.
+    fitted: LocalWord32,
     batch: LocalWord32,
     _unused: [LocalWord32; (HEADER_BYTES - HEADER_USED) / 4],
     offsets: [LocalWord32; CAPACITY],
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Pageset>() == crate::units::PAGE_SIZE as usize);
+const _: () = assert!(size_of::<Pageset<'_>>() == crate::units::PAGE_SIZE as usize);
 
-/// The frame is too far from those that the pageset holds; drain it first.
+/// Why a frame was not put on a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OtherSegment;
+pub enum Refused {
+    /// The stack has reached its ceiling: the other end of the ring may have room, or a drain makes
+    /// it.
+    Full,
+    /// The frame is no single one, of another zone, or too far from those that the stack holds:
+    /// drain it and move it to the frame's segment.
+    OtherSegment,
+}
 
-impl Pageset {
-    /// An empty pageset, which fills `frame` itself, for the segment that begins at `base`.
-    pub fn new(frame: Pfn, base: Pfn, sizes: PagesetSizes) -> Pageset {
+impl<'m> Pageset<'m> {
+    /// An empty pageset, which fills `frame` itself, for the frames of `zone` from `base` on.
+    /// `index` is the zone's place among all zones.
+    pub fn new(
+        zone: &'m Zone<'m>,
+        index: u16,
+        frame: Pfn,
+        base: Pfn,
+        sizes: PagesetSizes,
+    ) -> Pageset<'m> {
         let pageset = Pageset {
-            base: LocalWord::new(base.0),
+            zone,
+            base: LocalWord::new(BlockWord::new(index, Order::ZERO, base).bits()),
+            served: LocalWord::new(0),
             frame,
-            count: LocalWord32::new(0),
-            next: LocalWord32::new(0),
-            limit: LocalWord32::new(0),
-            batch: LocalWord32::new(0),
+            top: LocalWord32::new(0),
+            floor: LocalWord32::new(0),
+            ceiling: LocalWord32::new(0),
+            bottom: LocalWord32::new(0),
+            limit: LocalWord32::new(sizes.limit()),
+            fitted: LocalWord32::new(0),
+            batch: LocalWord32::new(sizes.batch),
             _unused: core::array::from_fn(|_| LocalWord32::new(0)),
             offsets: core::array::from_fn(|_| LocalWord32::new(0)),
         };
-        pageset.resize(sizes);
+        pageset.refit();
         pageset
     }
 
-    /// Changes batch and limit. What is above a lower limit leaves with the next frame that is
-    /// freed. Other CPUs may call it.
+    /// The boot pageset: empty, and it stays so. All CPUs share it for all zones, so nobody ever
+    /// writes to it; `any` zone is as good as another.
+    pub fn boot(any: &'m Zone<'m>) -> Pageset<'m> {
+        Pageset::new(any, 0, Pfn(0), Pfn(0), PagesetSizes::BOOT)
+    }
+
+    /// Whether it is the boot pageset.
+    pub fn is_boot(&self) -> bool {
+        self.frame == Pfn(0)
+    }
+
+    /// Changes batch and limit. Other CPUs may call it; the pageset's own keeps to the new limit
+    /// from its next drain on, or when it finds the stack full.
     pub fn resize(&self, sizes: PagesetSizes) {
         self.limit.set(sizes.limit());
         self.batch.set(sizes.batch);
+    }
+
+    /// Whose frames it holds.
+    #[inline]
+    pub fn zone(&self) -> &'m Zone<'m> {
+        self.zone
     }
 
     /// The frame that it fills itself.
@@ -68,9 +125,12 @@ impl Pageset {
         self.frame
     }
 
-    /// How many frames it holds.
+    /// How many frames it holds. Exact on its own CPU, elsewhere some recent number or a mixture
+    /// of two.
     pub fn count(&self) -> u32 {
-        self.count.get()
+        let (bottom, top) = (self.bottom.get(), self.top.get());
+        let laps = if self.floor.get() == bottom { 0 } else { END };
+        top.wrapping_add(laps).wrapping_sub(bottom).min(END)
     }
 
     /// From how many frames on it gives some back.
@@ -78,173 +138,178 @@ impl Pageset {
         self.limit.get()
     }
 
-    /// Frames of one refill or drain.
+    /// How many frames it may hold: one less than the limit, or than the one before as long as its
+    /// CPU does not keep to the new one.
+    pub fn bound(&self) -> u32 {
+        self.limit.get().max(self.fitted.get()).saturating_sub(1)
+    }
+
+    /// Whether its CPU has yet to keep to the limit.
+    pub fn is_stale(&self) -> bool {
+        self.limit.get() != self.fitted.get()
+    }
+
+    /// Frames that a refill parks.
     pub fn batch(&self) -> u32 {
         self.batch.get()
     }
 
-    /// How many frames have to go, after a push: down to a batch below the limit, once the limit
-    /// is reached.
-    pub fn surplus(&self) -> u32 {
-        let (count, limit) = (self.count(), self.limit());
-        if count < limit { 0 } else { count - limit.saturating_sub(self.batch()) }
+    /// Allocations that it served.
+    pub fn served(&self) -> &LocalWord {
+        &self.served
+    }
+
+    /// Takes the frame that came last. `None`: it is empty, or [`find_top`](Self::find_top) helps.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<BlockWord> {
+        let top = place(&self.top);
+        if top <= place(&self.floor) {
+            return None;
+        }
+        let offset = self.offsets[top - 1].get();
+        // Read and written once more rather than kept: one instruction.
+        self.top.add(u32::MAX);
+        Some(BlockWord::from_bits(self.base.get()).plus(offset))
     }
 
     /// Puts a frame on top.
-    ///
-    /// A full stack refuses as one of another segment does: the caller drains it and tries again.
-    pub fn push(&self, frame: Pfn) -> Result<(), OtherSegment> {
-        let Ok(offset) = u32::try_from(frame.0.wrapping_sub(self.base.get())) else {
-            return Err(OtherSegment);
-        };
-        let count = self.count();
-        let next = self.next.get() as usize;
-        let Some(place) = self.offsets.get(next).filter(|_| (count as usize) < CAPACITY) else {
-            return Err(OtherSegment);
-        };
-        place.set(offset);
-        self.next.set(if next + 1 == CAPACITY { 0 } else { next as u32 + 1 });
-        self.count.set(count + 1);
+    #[inline]
+    pub(crate) fn push(&self, frame: BlockWord) -> Result<(), Refused> {
+        let base = BlockWord::from_bits(self.base.get());
+        let offset = frame.offset_from(base).ok_or(Refused::OtherSegment)?;
+        let top = place(&self.top);
+        if top >= place(&self.ceiling) {
+            return Err(Refused::Full);
+        }
+        self.offsets[top].set(offset);
+        self.top.add(1);
         Ok(())
     }
 
-    /// Takes the frame that came last.
-    pub fn pop(&self) -> Option<Pfn> {
-        let count = self.count().checked_sub(1)?;
-        let top = self.next.get().checked_sub(1).unwrap_or(CAPACITY as u32 - 1);
-        let offset = self.offsets.get(top as usize)?.get();
-        self.next.set(top);
-        self.count.set(count);
-        Some(Pfn(self.base.get().wrapping_add(u64::from(offset))))
+    /// After a `pop` that found nothing: goes on at the other end of the ring, if there is
+    /// something; false when the stack is empty.
+    pub(crate) fn find_top(&self) -> bool {
+        let bottom = self.bottom.get();
+        if self.floor.get() != bottom {
+            self.floor.set(bottom);
+            self.top.set(END);
+            self.refit();
+        }
+        self.top.get() > bottom
+    }
+
+    /// After a `push` that found it full: goes on at the other end of the ring, if the limit and
+    /// the room there allow it; false when frames have to go.
+    pub(crate) fn find_room(&self) -> bool {
+        let bottom = self.bottom.get();
+        self.refit();
+        if self.count() < self.most() && self.top.get() == END && self.floor.get() == bottom {
+            self.floor.set(0);
+            self.top.set(0);
+        }
+        self.refit();
+        self.top.get() < self.ceiling.get()
+    }
+
+    /// Fills the empty stack with single frames of its zone, so that they come out in this order;
+    /// says how many it took, from the first on: as many as the limit allows, up to the first of
+    /// another segment. `first` is where the zone's first segment begins.
+    pub(crate) fn fill(&self, first: Pfn, frames: &[Pfn]) -> usize {
+        let Some(&one) = frames.first().filter(|_| self.count() == 0) else { return 0 };
+        self.move_to_segment(first, one);
+        let base = BlockWord::from_bits(self.base.get()).pfn();
+        let offset = |frame: &Pfn| frame.0.wrapping_sub(base.0);
+        let frames = frames.get(..self.most() as usize).unwrap_or(frames);
+        let near = frames.iter().fold(0, |all, frame| all | offset(frame)) >> 32 == 0;
+        let frames = match near {
+            true => frames,
+            false => &frames[..frames.iter().take_while(|at| offset(at) >> 32 == 0).count()],
+        };
+        for (place, frame) in self.offsets.iter().zip(frames.iter().rev()) {
+            place.set(offset(frame) as u32);
+        }
+        self.top.set(frames.len() as u32);
+        frames.len()
     }
 
     /// Takes the frames that have been here longest, as many as there are and `into` has room for.
-    pub fn take_oldest(&self, into: &mut [Pfn]) -> usize {
-        let count = self.count() as usize;
-        let taken = into.len().min(count);
-        let mut at = (self.next.get() as usize + CAPACITY - count) % CAPACITY;
-        for frame in &mut into[..taken] {
-            *frame = Pfn(self.base.get().wrapping_add(u64::from(self.offsets[at].get())));
-            at = if at + 1 == CAPACITY { 0 } else { at + 1 };
+    pub(crate) fn take_oldest(&self, into: &mut [Pfn]) -> usize {
+        let taken = into.len().min(self.count() as usize);
+        let base = BlockWord::from_bits(self.base.get()).pfn();
+        let bottom = self.bottom.get() as usize;
+        let (above, below) = into[..taken].split_at_mut(taken.min(CAPACITY - bottom.min(CAPACITY)));
+        for (part, from) in [(above, bottom), (below, 0)] {
+            for (frame, place) in part.iter_mut().zip(self.offsets.iter().skip(from)) {
+                *frame = Pfn(base.0.wrapping_add(u64::from(place.get())));
+            }
         }
-        self.count.set((count - taken) as u32);
+        let (end, in_two) = (bottom + taken, self.floor.get() as usize != bottom);
+        let bottom = if in_two && end >= CAPACITY { end - CAPACITY } else { end } as u32;
+        self.bottom.set(bottom);
+        if !(in_two && end < CAPACITY) {
+            self.floor.set(bottom);
+        }
+        if self.count() == 0 {
+            self.restart();
+        }
+        self.refit();
         taken
     }
 
     /// Moves an empty stack to the segment of a zone (whose first segment begins at `first`) that
     /// has `frame`. A stack that is not empty stays.
-    pub fn move_to_segment(&self, first: Pfn, frame: Pfn) {
+    pub(crate) fn move_to_segment(&self, first: Pfn, frame: Pfn) {
         if self.count() == 0 {
             let within = frame.0.wrapping_sub(first.0) & u64::from(u32::MAX);
-            self.base.set(frame.0.wrapping_sub(within));
+            let index = BlockWord::from_bits(self.base.get()).zone();
+            let base = BlockWord::new(index, Order::ZERO, Pfn(frame.0.wrapping_sub(within)));
+            self.base.set(base.bits());
+            self.restart();
+            self.refit();
         }
+    }
+
+    /// Brings the ceiling to where limit and room are now.
+    pub(crate) fn refit(&self) {
+        self.fitted.set(self.limit.get());
+        let bottom = self.bottom.get();
+        let highest = bottom.saturating_add(self.most());
+        self.ceiling.set(match self.floor.get() == bottom {
+            true => highest.min(END),
+            false => highest.saturating_sub(END),
+        });
     }
 
     /// Whether it holds this frame. Exact on its own CPU; elsewhere, while the CPU works, a guess.
     pub fn holds(&self, frame: Pfn) -> bool {
-        let Ok(offset) = u32::try_from(frame.0.wrapping_sub(self.base.get())) else {
-            return false;
-        };
-        let count = (self.count() as usize).min(CAPACITY);
-        let first = self.next.get() as usize + CAPACITY - count;
-        (first..first + count).any(|at| self.offsets[at % CAPACITY].get() == offset)
+        let base = BlockWord::from_bits(self.base.get()).pfn();
+        let Ok(offset) = u32::try_from(frame.0.wrapping_sub(base.0)) else { return false };
+        let ring = self.offsets.iter().skip(self.bottom.get() as usize).chain(&self.offsets);
+        ring.take(self.count() as usize).any(|place| place.get() == offset)
     }
+
+    /// How many frames it may hold: one less than the limit, at which some go.
+    fn most(&self) -> u32 {
+        self.fitted.get().min(END).saturating_sub(1)
+    }
+
+    /// Back to the beginning of the array, when it is empty.
+    fn restart(&self) {
+        [&self.top, &self.floor, &self.bottom].iter().for_each(|word| word.set(0));
+    }
+}
+
+/// What one of the words says that hold a place in the array, or its end.
+#[inline]
+fn place(word: &LocalWord32) -> usize {
+    let place = word.get() as usize;
+    // SAFETY: the words are 0 at first, and one CPU alone changes them, under its token. `top` goes
+    // up by one where it is below `ceiling`, down where it is above `floor`; what else is written
+    // to the three is 0, `END`, a place that was just used, or at most `END` by a minimum.
+    unsafe { assert_unchecked(place <= CAPACITY) };
+    place
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::boxed::Box;
-    use std::collections::VecDeque;
-
-    fn pageset(batch: u32, high: u64) -> Box<Pageset> {
-        Box::new(Pageset::new(Pfn(7), Pfn(0x1000), PagesetSizes { batch, high }))
-    }
-
-    #[test]
-    fn the_last_frame_in_is_the_first_out() {
-        let set = pageset(1, 10);
-        for frame in [0x1005, 0x1001, 0x1fff] {
-            set.push(Pfn(frame)).unwrap();
-        }
-        assert!(set.holds(Pfn(0x1001)) && !set.holds(Pfn(0x1002)) && !set.holds(Pfn(3)));
-        assert_eq!(set.pop(), Some(Pfn(0x1fff)));
-        assert_eq!(set.pop(), Some(Pfn(0x1001)));
-        assert_eq!(set.pop(), Some(Pfn(0x1005)));
-        assert_eq!(set.pop(), None);
-        assert!(!set.holds(Pfn(0x1001)));
-    }
-
-    #[test]
-    fn surplus_is_what_lies_above_a_batch_below_the_limit() {
-        let set = pageset(3, 12);
-        for frame in 0..11 {
-            set.push(Pfn(0x1000 + frame)).unwrap();
-            assert_eq!(set.surplus(), 0);
-        }
-        set.push(Pfn(0x2000)).unwrap();
-        assert_eq!(set.surplus(), 3);
-        set.resize(PagesetSizes { batch: 3, high: 8 });
-        assert_eq!(set.surplus(), 7);
-        set.resize(PagesetSizes::BOOT);
-        assert_eq!(set.surplus(), 12);
-    }
-
-    #[test]
-    fn a_full_stack_and_a_far_frame_are_refused() {
-        let set = pageset(63, 960);
-        assert_eq!(set.push(Pfn(0xfff)), Err(OtherSegment));
-        assert_eq!(set.push(Pfn(0x1000 + (1 << 32))), Err(OtherSegment));
-        for frame in 0..CAPACITY as u64 {
-            set.push(Pfn(0x1000 + frame)).unwrap();
-        }
-        assert_eq!(set.push(Pfn(0x9000)), Err(OtherSegment));
-        assert_eq!(set.count(), 960);
-    }
-
-    #[test]
-    fn an_empty_stack_moves_to_any_segment_and_a_used_one_does_not() {
-        let set = pageset(1, 10);
-        let far = Pfn(0x1000 + (5 << 32) + 7);
-        set.move_to_segment(Pfn(0x1000), far);
-        set.push(far).unwrap();
-        set.move_to_segment(Pfn(0x1000), Pfn(0x1001));
-        assert_eq!(set.push(Pfn(0x1001)), Err(OtherSegment));
-        assert_eq!(set.pop(), Some(far));
-        set.move_to_segment(Pfn(0x1000), Pfn(0x1001));
-        set.push(Pfn(0x1001)).unwrap();
-        assert_eq!(set.pop(), Some(Pfn(0x1001)));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn it_is_a_stack_whose_bottom_can_be_taken(ops in proptest::collection::vec((0u8..3, 1u64..100), 1..300)) {
-            let set = pageset(63, 960);
-            let mut model = VecDeque::new();
-            let mut fresh = 0x1000;
-            for (op, number) in ops {
-                match op {
-                    0 => for _ in 0..number {
-                        fresh += 1;
-                        if set.push(Pfn(fresh)).is_ok() {
-                            model.push_back(Pfn(fresh));
-                        } else {
-                            proptest::prop_assert_eq!(model.len(), CAPACITY);
-                        }
-                    },
-                    1 => proptest::prop_assert_eq!(set.pop(), model.pop_back()),
-                    _ => {
-                        let mut buffer = [Pfn(0); 100];
-                        let taken = set.take_oldest(&mut buffer[..number as usize]);
-                        proptest::prop_assert_eq!(taken, model.len().min(number as usize));
-                        for frame in &buffer[..taken] {
-                            proptest::prop_assert_eq!(Some(*frame), model.pop_front());
-                        }
-                    }
-                }
-                proptest::prop_assert_eq!(set.count() as usize, model.len());
-                proptest::prop_assert!(model.iter().all(|&frame| set.holds(frame)));
-            }
-        }
-    }
-}
+#[path = "stack_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::ids::CpuId;
+use crate::sync::LocalPointer;
 
 /// Proof that the caller runs on one CPU with interrupts off, and stays there as long as the
 /// token lives. Functions take it by reference instead of switching interrupts off again.
@@ -36,13 +37,18 @@ impl CpuToken {
 /// # Safety
 /// The token inside a [`Pin`](Cpus::Pin) is true as long as the pin lives (see
 /// [`CpuToken::assume`]), pins may nest, and no two CPUs that run at the same time have the same
-/// id.
+/// id. [`local`](Cpus::local) gives each CPU a word of its own, always the same, null at first,
+/// which nobody writes but the caller.
 pub unsafe trait Cpus: Sync {
     /// Keeps interrupts off while it lives and puts them back as they were.
     type Pin: AsRef<CpuToken>;
 
     /// Switches interrupts off and says which CPU this is.
     fn pin(&self) -> Self::Pin;
+
+    /// A word in the CPU's own memory, in which the memory subsystem keeps where the CPU's block
+    /// is, so that it need not read anything else to find it.
+    fn local<'a>(&'a self, token: &'a CpuToken) -> &'a LocalPointer;
 
     /// Makes `cpu` look at its request word soon (an IPI). A platform whose CPUs all look by
     /// themselves, in their idle loop or before they allocate, may do nothing.

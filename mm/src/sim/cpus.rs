@@ -9,7 +9,7 @@ use std::vec::Vec;
 
 use crate::ids::CpuId;
 use crate::platform::CpuToken;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, LocalPointer, Ordering};
 
 /// Machines are told apart by number, so that a thread can remember which CPU of which it is. (With
 /// that memory the statics of the simulation; the crate proper has none.)
@@ -34,6 +34,8 @@ struct Here {
 /// Which thread is which CPU.
 pub(super) struct Cpus {
     machine: u64,
+    /// One word for each CPU.
+    locals: Vec<LocalPointer>,
     seats: Mutex<Seats>,
     first_is_free: Condvar,
 }
@@ -83,7 +85,8 @@ impl Cpus {
         let seats = Seats { owners: vec![None; cpus], current: HashMap::new(), casual_pins: 0 };
         // Relaxed: only the uniqueness of the number matters.
         let machine = NEXT_MACHINE.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Cpus { machine, seats: Mutex::new(seats), first_is_free: Condvar::new() })
+        let locals = (0..cpus).map(|_| LocalPointer::null()).collect();
+        Arc::new(Cpus { machine, locals, seats: Mutex::new(seats), first_is_free: Condvar::new() })
     }
 
     /// Pins the CPU that this thread is. A thread that is none is CPU 0 for as long as it is
@@ -98,6 +101,11 @@ impl Cpus {
         // the token cannot leave the thread.
         let token = unsafe { CpuToken::assume(cpu) };
         SimPin { token, casual: casual.then(|| Arc::clone(self)) }
+    }
+
+    /// The word of a CPU.
+    pub(super) fn local(&self, cpu: CpuId) -> &LocalPointer {
+        &self.locals[cpu.index()]
     }
 
     fn find_or_take_first(&self) -> (CpuId, bool) {

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::vec::Vec;
 
 use crate::ids::CpuId;
-use crate::platform::{Cpus, MapError, Mapping, PageTables, PhysMap, TableFrames, Tlb};
+use crate::platform::{CpuToken, Cpus, MapError, Mapping, PageTables, PhysMap, TableFrames, Tlb};
+use crate::sync::LocalPointer;
 use crate::units::{PhysAddr, VirtAddr};
 
 use super::cpus::{self, SimPin};
@@ -31,12 +32,16 @@ pub(super) struct Inner {
 }
 
 // SAFETY: a CPU is one thread at a time (`cpus`), nothing interrupts a thread, and the pin stays
-// on its thread.
+// on its thread; each CPU has a word, which nobody else writes.
 unsafe impl Cpus for SimPlatform {
     type Pin = SimPin;
 
     fn pin(&self) -> SimPin {
         self.inner.cpus.pin()
+    }
+
+    fn local<'a>(&'a self, token: &'a CpuToken) -> &'a LocalPointer {
+        self.inner.cpus.local(token.cpu())
     }
 
     /// Nothing: CPUs look by themselves before they allocate.

@@ -15,7 +15,7 @@ pub use loom::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 
-pub use local_word::{LocalWord, LocalWord32};
+pub use local_word::{LocalPointer, LocalWord, LocalWord32};
 pub use spin_lock::{SpinLock, SpinLockGuard};
 
 /// Tells the processor (or the model) that the caller waits for another CPU.

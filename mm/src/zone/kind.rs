@@ -28,7 +28,8 @@ impl ZoneKind {
         match self {
             ZoneKind::Dma => PfnRange::new(0, DMA_END),
             ZoneKind::Dma32 => PfnRange::new(DMA_END, DMA32_END),
-            ZoneKind::Normal => PfnRange::new(DMA32_END, 1 << 52),
+            // 2^60 bytes: what a block's word has room for.
+            ZoneKind::Normal => PfnRange::new(DMA32_END, 1 << 48),
         }
     }
 

@@ -67,7 +67,7 @@ proptest! {
                         Request::new(order(wanted)).on(policy).limit(ZoneKind::ALL[limit]);
                     let block = machine.run_on(CpuId(cpu), || mm.try_alloc(&mm.pin(), &request));
                     if let Ok(block) = block {
-                        prop_assert!(block.zone().kind <= request.zone_limit);
+                        prop_assert!(block.zone().kind <= request.zone_limit());
                         if let Policy::Bind(set) = policy {
                             prop_assert!(set.contains(block.zone().node));
                         }

@@ -2,8 +2,11 @@
 
 use core::arch::asm;
 use core::mem::offset_of;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 use nearmem::CpuId;
+use nearmem::sync::LocalPointer;
 use x86_64::registers::model_specific::GsBase;
 
 use super::gdt::Segments;
@@ -13,18 +16,27 @@ use crate::take_once::TakeOnce;
 /// What one CPU has for itself.
 #[repr(C)]
 struct PerCpu {
+    /// Where it is itself.
+    this: AtomicPtr<PerCpu>,
     /// Its number; never changes while the CPU runs.
     id: CpuId,
     segments: Segments,
+    /// The memory subsystem's.
+    memory: LocalPointer,
 }
 
-static BOOT_CPU: TakeOnce<PerCpu> =
-    TakeOnce::new(PerCpu { id: CpuId(0), segments: Segments::new() });
+static BOOT_CPU: TakeOnce<PerCpu> = TakeOnce::new(PerCpu {
+    this: AtomicPtr::new(null_mut()),
+    id: CpuId(0),
+    segments: Segments::new(),
+    memory: LocalPointer::null(),
+});
 
 /// Gives the boot CPU its block and its segments.
 pub(super) fn init_boot_cpu() {
     let cpu = BOOT_CPU.take().expect("the boot CPU is set up once");
     let block = &raw mut *cpu;
+    cpu.this.store(block, Ordering::Relaxed);
     cpu.segments.load(exception_stack_tops());
     // After the segments: loading a segment register clears the base.
     GsBase::write(x86_64::VirtAddr::from_ptr(block));
@@ -46,6 +58,23 @@ pub fn current() -> CpuId {
         );
     }
     CpuId(id as u16)
+}
+
+/// The word that this CPU keeps for the memory subsystem.
+#[inline]
+pub fn memory_word() -> &'static LocalPointer {
+    let block: *const PerCpu;
+    // SAFETY: as in `current`.
+    unsafe {
+        asm!(
+            "mov {block}, qword ptr gs:[{offset}]",
+            block = out(reg) block,
+            offset = const offset_of!(PerCpu, this),
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    // SAFETY: the block is a static, and after the CPU's start nobody has it mutably.
+    unsafe { &(*block).memory }
 }
 
 const _: () = assert!(size_of::<CpuId>() == 2);
