@@ -4,7 +4,7 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use nearmem::finding::{FakePart, Finding, Findings, Merge};
+use nearmem::finding::{FakePart, Finding, Findings, Merge, OneNode};
 use nearmem::options::Complaint;
 use nearmem_x86_64::println;
 use serde_json::{Value, json};
@@ -44,6 +44,10 @@ impl Findings for Report {
 
     fn merged(&mut self, merge: Merge) {
         println!("{merge}");
+    }
+
+    fn one_node(&mut self, one: OneNode) {
+        println!("{one}");
     }
 
     fn faked(&mut self, part: FakePart) {

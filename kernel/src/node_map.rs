@@ -8,7 +8,7 @@ use nearmem::firmware::srat::{Body, Srat};
 use nearmem::ids::{MAX_CPUS, MAX_NODES};
 use nearmem::options::Options;
 use nearmem::topology::{
-    Inputs, MapOptions, MemoryMap, NodeMap, NumaOption, Region, RegionKind, Room, UnlistedCpus,
+    Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, Room, UnlistedCpus,
 };
 use nearmem::{ApicId, PfnRange, PhysAddr};
 use nearmem_x86_64::cpuid::{self, CpuFacts, Vendor};
@@ -44,7 +44,6 @@ static STATIC: Mutex<Static> = Mutex::new(Static {
 /// Builds the map and logs what it is made of, as Linux does. To be called once.
 pub fn build(boot: &Boot, tables: &Tables, options: &Options<'_>) -> &'static NodeMap<'static> {
     let Static { room, regions, usable, cpus, links, map } = MutexGuard::leak(STATIC.lock());
-    let numa = options.numa;
     let cpu = cpuid::this_cpu();
     let reach = layout::DIRECT_MAP_SIZE.min(cpu.physical_end());
     let rules = MapOptions { hold_back_bios: true, limit: Some(PhysAddr(reach)) };
@@ -58,12 +57,10 @@ pub fn build(boot: &Boot, tables: &Tables, options: &Options<'_>) -> &'static No
         cpus: &cpus[..count],
         unlisted: unlisted_cpus(&cpu),
         max_apic_id: if cpu.x2apic { Inputs::X2APIC } else { Inputs::XAPIC },
-        numa,
+        numa: options.numa,
+        fake: options.fake,
         ..Inputs::new(&memory)
     };
-    if numa == NumaOption::Off {
-        println!("NUMA turned off");
-    }
     let map = map.insert(NodeMap::build(&inputs, room.storage(), &mut Report));
     log_records(tables, map);
     map
@@ -100,9 +97,7 @@ fn memory_map(
 /// Where CPUs without a record go: the vendor's rule (reference: numa-discovery, section 6).
 fn unlisted_cpus(cpu: &CpuFacts) -> UnlistedCpus {
     match cpu.vendor {
-        Vendor::Amd | Vendor::Hygon => {
-            UnlistedCpus::ByCache { shift: cpu.cache.last_level_shift.into() }
-        }
+        Vendor::Amd | Vendor::Hygon => UnlistedCpus::ByCache(cpu.cache.last_level),
         Vendor::Intel | Vendor::Other => UnlistedCpus::Dealt,
     }
 }

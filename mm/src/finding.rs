@@ -18,7 +18,7 @@ pub use kinds::{Kind, Uncovered};
 pub use log::Log;
 
 use crate::ids::NodeId;
-use crate::units::PhysRange;
+use crate::units::{PhysAddr, PhysRange};
 
 /// Takes findings as they are made. Any `FnMut(Finding)` is one.
 pub trait Findings {
@@ -28,6 +28,10 @@ pub trait Findings {
     /// Two ranges of one node have become one, the holes between them included: no defect, but
     /// Linux logs it. Nothing unless overridden.
     fn merged(&mut self, _merge: Merge) {}
+
+    /// Node 0 has all memory, since no table says otherwise or none is to count: Linux logs it.
+    /// Nothing unless overridden.
+    fn one_node(&mut self, _one: OneNode) {}
 
     /// A part of a node has become a fake node, or a part of one: no defect, but Linux logs it.
     /// Nothing unless overridden.
@@ -153,6 +157,23 @@ impl fmt::Display for Merge {
     }
 }
 
+/// One node with all memory instead of what tables say. Prints as Linux's two log lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OneNode {
+    /// Whether that was asked for by `numa=off`.
+    pub off: bool,
+    /// The end of memory.
+    pub end: PhysAddr,
+}
+
+impl fmt::Display for OneNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = if self.off { "NUMA turned off" } else { "No NUMA configuration found" };
+        let last = self.end.0.saturating_sub(1);
+        write!(f, "{why}\nFaking a node at [mem {:#018x}-{last:#018x}]", 0)
+    }
+}
+
 /// Addresses that were given to a fake node. Prints as Linux's log line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FakePart {
@@ -203,6 +224,15 @@ mod tests {
              [mem 0x00000000-0x1fffffff]"
         );
     }
+
+    #[test]
+    fn one_node_is_two_lines_of_linux_log() {
+        let one = |off| OneNode { off, end: PhysAddr(0x3ffd_f000) }.to_string();
+        let place = "Faking a node at [mem 0x0000000000000000-0x000000003ffdefff]";
+        assert_eq!(one(false), ["No NUMA configuration found", place].join("\n"));
+        assert_eq!(one(true), ["NUMA turned off", place].join("\n"));
+    }
+
     #[test]
     fn a_part_of_a_fake_node_is_linux_log_line() {
         let part = FakePart { node: NodeId(3), range: PhysRange::new(0x60000000, 0x7ffe0000) };

@@ -12,9 +12,7 @@ mod tables;
 mod windows;
 
 use nearmem::finding::Finding;
-use nearmem::topology::{
-    HeapRoom, Inputs, MemoryMap, NodeMap, NumaOption, Region, RegionKind, StorageNeeds,
-};
+use nearmem::topology::{HeapRoom, Inputs, MemoryMap, NodeMap, Region, RegionKind, StorageNeeds};
 use nearmem::{CpuId, NodeId, Pfn, PfnRange, PhysAddr, PhysRange};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -204,8 +202,8 @@ proptest! {
             MemoryMap::build(&mut regions, &mut usable, Default::default(), &mut ignore);
         let bytes = srat(2, &records);
         let apics: Vec<_> = (0..6).map(nearmem::ApicId).collect();
-        let numa = split.map_or(NumaOption::On, fake::fake);
-        let inputs = Inputs { srat: Some(&bytes), cpus: &apics, numa, ..Inputs::new(&memory) };
+        let fake = split.and_then(fake::fake);
+        let inputs = Inputs { srat: Some(&bytes), cpus: &apics, fake, ..Inputs::new(&memory) };
         let (nodes, ranges, cpus, records, blocks) = room;
         let (fake_nodes, fake_blocks) = fake_room;
         let needs =

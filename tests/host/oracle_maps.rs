@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nearmem::alloc::zonelist::FallbackOrders;
+use nearmem::finding::{FakePart, Finding, Findings, Merge, OneNode};
+use nearmem::firmware::madt::{self, IdLinks, Madt};
 use nearmem::options;
 use nearmem::topology::{
-    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, StorageNeeds,
+    CacheId, HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, StorageNeeds,
     UnlistedCpus,
 };
 use nearmem::{ApicId, NodeId, NodeSet, PfnRange};
@@ -28,7 +30,7 @@ const MEMBERS: [&str; 8] = [
 
 /// Linux logs the parts of nodes while it cuts them, so `numa` is `fake` even where it then gives
 /// `numa=fake` up.
-const DIFFERENT: [(&str, &str); 1] = [("numa-fake-7u-hole", "numa")];
+const DIFFERENT: [(&str, &str); 2] = [("numa-fake-7u-hole", "numa"), ("numa-fake-7u-hole", "log")];
 
 fn read(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
@@ -65,21 +67,41 @@ fn base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The enabled CPUs of a MADT in table order (ACPI 6.5, 5.2.12: entries from byte 44 on).
-fn enabled_cpus(madt: &[u8]) -> Vec<ApicId> {
-    let mut cpus = Vec::new();
-    let mut rest = &madt[44..];
-    while let [kind, length, ..] = *rest {
-        let entry = &rest[..usize::from(length)];
-        let word = |at: usize| u32::from_le_bytes(entry[at..at + 4].try_into().unwrap());
-        match kind {
-            0 if word(4) & 1 != 0 => cpus.push(ApicId(entry[3].into())),
-            9 if word(8) & 1 != 0 => cpus.push(ApicId(word(4))),
-            _ => {}
-        }
-        rest = &rest[entry.len()..];
+/// The enabled CPUs of a MADT in table order.
+fn enabled_cpus(bytes: &[u8]) -> Vec<ApicId> {
+    let mut ignore = |_: Finding| ();
+    let madt = Madt::parse(bytes, &mut ignore);
+    let most = bytes.len() / 8;
+    let (mut ids, mut links) = (vec![ApicId(0); most], vec![IdLinks::NONE; most]);
+    let counts = madt::present(madt.as_ref(), None, &mut ids, &mut links, &mut ignore);
+    ids.truncate(counts.present);
+    ids
+}
+
+/// Log lines that the library makes as Linux does.
+#[derive(Default)]
+struct Log {
+    lines: Vec<String>,
+}
+
+/// How those lines begin.
+const LINES: [&str; 5] =
+    ["No NUMA configuration", "NUMA turned off", "Faking a node", "Faking node", "NUMA: Node"];
+
+impl Findings for Log {
+    fn add(&mut self, _: Finding) {}
+
+    fn merged(&mut self, merge: Merge) {
+        self.lines.push(merge.to_string());
     }
-    cpus
+
+    fn one_node(&mut self, one: OneNode) {
+        self.lines.extend(one.to_string().lines().map(str::to_owned));
+    }
+
+    fn faked(&mut self, part: FakePart) {
+        self.lines.push(part.to_string());
+    }
 }
 
 fn regions(e820: &Value) -> Vec<Region> {
@@ -92,7 +114,7 @@ fn regions(e820: &Value) -> Vec<Region> {
 }
 
 /// What the library makes of the recorded inputs, in the shape of `exact`.
-fn ours(case: &Value, inputs: &Value) -> Value {
+fn ours(case: &Value, inputs: &Value, log: &mut Log) -> Value {
     let table = |name: &str| inputs["tables"][name].as_str().map(base64);
     let (srat, slit) = (table("SRAT"), table("SLIT"));
     let cpus = enabled_cpus(&table("APIC").unwrap());
@@ -106,19 +128,26 @@ fn ours(case: &Value, inputs: &Value) -> Value {
         .iter()
         .any(|word| word.as_str().is_some_and(|word| word.contains("vendor=GenuineIntel")));
     let append = case["append"].as_str().unwrap_or_default();
+    let chosen = options::parse(append, &mut |_| ());
     let built = Inputs {
         srat: srat.as_deref(),
         slit: slit.as_deref(),
         cpus: &cpus,
         // `-cpu max` says AMD; CPUs without a record are alone in their sockets.
-        unlisted: if intel { UnlistedCpus::Dealt } else { UnlistedCpus::ByCache { shift: 0 } },
+        unlisted: if intel {
+            UnlistedCpus::Dealt
+        } else {
+            UnlistedCpus::ByCache(CacheId::Shift(0))
+        },
         max_apic_id: Inputs::XAPIC,
-        numa: options::parse(append, &mut |_| ()).numa,
+        numa: chosen.numa,
+        fake: chosen.fake,
         ..Inputs::new(&memory)
     };
-    let needs = StorageNeeds::of(srat.as_deref(), &memory, cpus.len()).with_numa(&built.numa);
+    let needs =
+        StorageNeeds::of(srat.as_deref(), &memory, cpus.len()).with_fake(built.fake.as_ref());
     let mut room = HeapRoom::new(needs);
-    exact(&NodeMap::build(&built, room.storage(), &mut |_| ()))
+    exact(&NodeMap::build(&built, room.storage(), log))
 }
 
 fn exact(map: &NodeMap<'_>) -> Value {
@@ -170,7 +199,16 @@ fn every_recorded_machine_gives_the_node_map_that_linux_made() {
         for node in facts["exact"]["nodes"].as_array_mut().unwrap() {
             node.as_object_mut().unwrap().remove("zones");
         }
-        let ours = ours(&case, &facts["inputs"]);
+        let mut log = Log::default();
+        let ours = ours(&case, &facts["inputs"], &mut log);
+        let logged = facts["informative"]["log"].as_array().into_iter().flatten();
+        let logged = logged.filter_map(Value::as_str);
+        let logged: Vec<_> =
+            logged.filter(|line| LINES.iter().any(|start| line.starts_with(start))).collect();
+        let same = log.lines == logged;
+        if same == DIFFERENT.contains(&(name, "log")) {
+            wrong.push(format!("{name}: log: Linux {logged:#?}, ours {:#?}", log.lines));
+        }
         for member in MEMBERS {
             let linux = &facts["exact"][member];
             let same = ours[member] == *linux;

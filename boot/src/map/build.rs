@@ -98,9 +98,10 @@ pub fn build(input: &Input) -> Built {
     let cpus = listed.as_ref().map_or(&[][..], |listed| &listed.present);
     let cedt = input.tables.bytes(Which::Cedt);
     let needs = StorageNeeds::of(srat, &memory, cpus.len()).with_cedt(cedt);
-    let mut room = HeapRoom::new(needs.with_numa(&options.numa));
+    let mut room = HeapRoom::new(needs.with_fake(options.fake.as_ref()));
     let slit = input.tables.bytes(Which::Slit);
-    let inputs = Inputs { srat, slit, cedt, cpus, numa: options.numa, ..Inputs::new(&memory) };
+    let (numa, fake) = (options.numa, options.fake);
+    let inputs = Inputs { srat, slit, cedt, cpus, numa, fake, ..Inputs::new(&memory) };
     let map = NodeMap::build(&inputs, room.storage(), &mut found);
     let cpus = listed.map(|listed| Cpus::on(&map, listed));
     let cxl = cedt.and_then(|bytes| Cxl::read(bytes, &found.findings));

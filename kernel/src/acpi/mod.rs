@@ -43,16 +43,22 @@ pub fn read(boot: &Boot, acpi_patch: Option<&str>, findings: &mut dyn Findings) 
     let mut tables = Tables::default();
     tables.places[0] = root.range();
     for at in root.tables() {
-        tables.take(&window, at, findings);
+        tables.take(&window, &root, at, findings);
     }
     tables
 }
 
 impl Tables {
-    fn take(&mut self, window: &Window<'_>, at: PhysAddr, findings: &mut dyn Findings) {
+    fn take(
+        &mut self,
+        window: &Window<'_>,
+        root: &Root,
+        at: PhysAddr,
+        findings: &mut dyn Findings,
+    ) {
         let Some(bytes) = root::table(window, at) else {
             let kind = Kind::TableOutOfReach { address: at.0 };
-            return findings.add(Finding::at(Place::table("XSDT"), kind));
+            return findings.add(Finding::at(Place::table(root.name), kind));
         };
         if let Some(header) = Header::read(bytes) {
             println!("{}", header.line(at.0));

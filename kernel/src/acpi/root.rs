@@ -13,6 +13,8 @@ use super::window::Window;
 /// The root of the firmware's tables: the list of their addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Root {
+    /// Its signature: `RSDT` or `XSDT`.
+    pub name: &'static str,
     /// Where the root table is.
     pub address: PhysAddr,
     entries: &'static [u8],
@@ -103,7 +105,7 @@ fn root_of(
     let bytes = table(window, at).and_then(|bytes| Table::parse(bytes, name, findings));
     let bytes = bytes.ok_or((name, at))?.bytes;
     let entries = bytes.get(Header::LENGTH..).unwrap_or_default();
-    Ok(Root { address: at, entries, entry_bytes })
+    Ok(Root { name, address: at, entries, entry_bytes })
 }
 
 /// The table at `at`, as long as its header says or as there is memory, but at least a header;

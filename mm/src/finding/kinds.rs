@@ -156,6 +156,13 @@ kinds! {
     /// A record of another type.
     SratUnknownType { kind: u8, length: u8 } = Note "srat-unknown-type"
         "a record of type {kind} says nothing about memory or CPUs here: {length} bytes skipped";
+    /// A record with more bytes than its type is known to have.
+    SratEntryOversize { bytes: u8 } = Note "srat-entry-oversize"
+        "the record has {bytes} bytes more than its type is known to have: these are ignored";
+    /// Domains of which every record is disabled.
+    SratDisabledDomains { pxm: ProximityDomain, records: u32 } = Note "srat-disabled-domains"
+        "{records} disabled records are of domains without an enabled one, domain {pxm} the first: \
+         these have no node";
     /// Memory between two ranges of one node.
     SratHoleWithRam { node: NodeId, hole: PhysRange } = Note "srat-hole-with-ram"
         "there is memory in {hole}, which is in no range: node {node} has it, as what is around it";
@@ -171,6 +178,9 @@ kinds! {
     /// A remote distance of 10 or less.
     SlitBadRemote { row: u32, column: u32, distance: u8 } = Warning "slit-bad-remote"
         "the distance from domain {row} to {column} is {distance}, and not above 10";
+    /// All distances are one number, those on the diagonal included.
+    SlitAllEqual { distance: u8 } = Note "slit-all-equal"
+        "all distances are {distance}: they say nothing";
     /// The SLIT is refused as a whole.
     SlitRejected = Warning "slit-rejected"
         "the table is not used: distances are 10 and 20";
@@ -292,6 +302,11 @@ kinds! {
     /// A present CPU that no record names.
     CpuWithoutRecord { cpu: CpuId, apic: u32, node: NodeId } = Note "cpu-without-record"
         "CPU {cpu} (APIC {apic:#04x}) is in no SRAT record: it goes to node {node}";
+
+    /// CPUs with ids that xAPIC mode has not.
+    CpuNeedsX2apic { cpu: CpuId, apic: u32, count: u32 } = Note "cpu-needs-x2apic"
+        "{count} CPUs, CPU {cpu} (APIC {apic:#x}) the first, have ids above 254, which takes x2APIC \
+         mode: they are listed; that mode is untested here";
 
     // Where the tables are found.
 

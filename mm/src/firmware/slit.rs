@@ -107,6 +107,12 @@ impl<'a> Slit<'a> {
             let kind = Kind::SlitBadRemote { row: row as u32, column: column as u32, distance };
             findings.add(Finding::at(self.place(row, column), kind));
         }
+        if let &[first, ref others @ ..] = self.matrix
+            && !others.is_empty()
+            && others.iter().all(|&other| other == first)
+        {
+            findings.add(Finding::at(self.place(0, 0), Kind::SlitAllEqual { distance: first }));
+        }
         diagonal.is_none() && remote.is_none()
     }
 }

@@ -45,7 +45,8 @@ fn a_bad_distance_has_the_table_refused() {
     for (matrix, expected) in [
         ([10, 17, 17, 0], vec!["slit-bad-diagonal", "slit-rejected"]),
         ([10, 10, 17, 10], vec!["slit-bad-remote", "slit-rejected"]),
-        ([0, 0, 0, 0], vec!["slit-bad-diagonal", "slit-bad-remote", "slit-rejected"]),
+        ([0, 0, 0, 9], vec!["slit-bad-diagonal", "slit-bad-remote", "slit-rejected"]),
+        ([10, 10, 10, 10], vec!["slit-bad-remote", "slit-all-equal", "slit-rejected"]),
     ] {
         let bytes = table(2, &matrix);
         let (slit, names) = parse(&bytes);

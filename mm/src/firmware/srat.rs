@@ -37,6 +37,8 @@ pub struct Entry {
     pub offset: u32,
     /// Number in the table, from 0; records of every type count.
     pub record: u32,
+    /// How many bytes it has behind those that its type is known to have.
+    pub surplus: u8,
     /// What it says, or what is wrong with it.
     pub body: Body,
 }
@@ -179,8 +181,10 @@ impl Iterator for Entries<'_> {
     fn next(&mut self) -> Option<Entry> {
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
         let body = decode::decode(rest, self.wide);
-        let entry = Entry { offset: self.at as u32, record: self.record, body };
-        let length = rest.get(1).copied().map_or(0, usize::from);
+        let length = rest.get(1).copied().unwrap_or(0);
+        let surplus = length.saturating_sub(decode::known_length(&body, length));
+        let entry = Entry { offset: self.at as u32, record: self.record, surplus, body };
+        let length = usize::from(length);
         let last = length < 2 || matches!(body, Body::Truncated { .. });
         self.at = if last { self.bytes.len() } else { self.at + length };
         self.record += 1;

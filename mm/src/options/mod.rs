@@ -12,7 +12,8 @@ use core::fmt;
 
 use crate::alloc::{self, PagesetPlacement};
 use crate::hash::HashOptions;
-use crate::topology::NumaOption;
+use crate::topology::{FakeNodes, NumaOption};
+use numa::Numa;
 
 pub use memory::UserMap;
 pub use words::{Word, number, size, words};
@@ -24,8 +25,10 @@ pub struct Options<'a> {
     pub hash: HashOptions,
     /// `pageset=`, `min_free_kbytes=`, `watermark_scale_factor=`.
     pub alloc: alloc::Options,
-    /// `numa=`.
-    pub numa: NumaOption<'a>,
+    /// `numa=off` and `numa=noacpi`.
+    pub numa: NumaOption,
+    /// `numa=fake=`.
+    pub fake: Option<FakeNodes<'a>>,
     /// `memmap=` and `mem=`: what to change in the memory map.
     pub user_map: UserMap<'a>,
     /// `acpi_patch=`: bytes of firmware tables to overwrite before they are read (a test option).
@@ -85,7 +88,7 @@ pub fn printable(text: &str) -> impl fmt::Display + '_ {
 }
 
 /// Reads a command line. The last of several words with one name counts, as in Linux; those of the
-/// memory map count together.
+/// memory map and of `numa=` count together.
 pub fn parse<'a>(line: &'a str, complain: &mut dyn FnMut(Complaint<'a>)) -> Options<'a> {
     let mut options = Options { user_map: UserMap::new(line), ..Options::default() };
     for word in words(line) {
@@ -141,7 +144,10 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
             let factor = factor.ok_or(Wrong::Value("1 to 3000, in 1/10000 of a zone"))?;
             options.alloc.watermark_scale_factor = Some(factor as u32);
         }
-        "numa" => options.numa = numa::parse(value).map_err(Wrong::Value)?,
+        "numa" => match numa::parse(value).map_err(Wrong::Value)? {
+            Numa::Tables(numa) => options.numa = options.numa.max(numa),
+            Numa::Fake(fake) => options.fake = Some(fake),
+        },
         "acpi_patch" => options.acpi_patch = text()?,
         "test" => options.test = text()?,
         "bench" => options.bench = text()?,
@@ -153,6 +159,7 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::Split;
     use std::string::{String, ToString};
     use std::vec::Vec;
 
@@ -213,6 +220,20 @@ mod tests {
             complaints("a\x1b[2J=\"b\nc \u{9b}\u{e4}\""),
             ["command line: a\\u{1b}[2J=b\\nc \\u{9b}\u{e4}: unknown option; ignored"]
         );
+    }
+
+    #[test]
+    fn words_of_numa_count_together() {
+        let read = |line| {
+            let options = parse(line, &mut |complaint| panic!("{complaint}"));
+            (options.numa, options.fake.map(|fake| fake.split))
+        };
+        let two = Some(Split::Nodes(2));
+        assert_eq!(read("numa=noacpi numa=fake=2"), (NumaOption::NoAcpi, two));
+        assert_eq!(read("numa=fake=3 numa=fake=2 numa=off"), (NumaOption::Off, two));
+        assert_eq!(read("numa=off numa=noacpi"), (NumaOption::Off, None));
+        let options = parse("numa=fake=2 numa=fake=x", &mut |_| ());
+        assert_eq!(options.fake.map(|fake| fake.split), two);
     }
 
     #[test]

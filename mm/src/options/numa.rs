@@ -7,15 +7,24 @@ const ANY: &str = "off, noacpi or fake=";
 const FAKE: &str = "fake=N, fake=SIZE with M or G, or fake=N with U, and perhaps distances: \
                     a colon, then numbers from 10 to 255 with commas between them";
 
+/// What one word of `numa=` asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Numa<'a> {
+    /// Which tables count.
+    Tables(NumaOption),
+    /// That nodes are split.
+    Fake(FakeNodes<'a>),
+}
+
 /// Reads a value.
 ///
 /// # Errors
 /// It is none of them: what is expected.
-pub fn parse(value: &str) -> Result<NumaOption<'_>, &'static str> {
+pub fn parse(value: &str) -> Result<Numa<'_>, &'static str> {
     match (value, value.strip_prefix("fake=")) {
-        ("off", _) => Ok(NumaOption::Off),
-        ("noacpi", _) => Ok(NumaOption::NoAcpi),
-        (_, Some(fake)) => parse_fake(fake).map(NumaOption::Fake).ok_or(FAKE),
+        ("off", _) => Ok(Numa::Tables(NumaOption::Off)),
+        ("noacpi", _) => Ok(Numa::Tables(NumaOption::NoAcpi)),
+        (_, Some(fake)) => parse_fake(fake).map(Numa::Fake).ok_or(FAKE),
         _ => Err(ANY),
     }
 }
@@ -53,13 +62,13 @@ mod tests {
             ("fake=2G", Split::Size(2 << 30)),
         ] {
             let fake = FakeNodes { split, distances: FakeDistances::default() };
-            assert_eq!(parse(value), Ok(NumaOption::Fake(fake)), "{value}");
+            assert_eq!(parse(value), Ok(Numa::Fake(fake)), "{value}");
         }
     }
 
     #[test]
     fn distances_follow_a_colon() {
-        let Ok(NumaOption::Fake(fake)) = parse("fake=2U:10,30,25,10") else { panic!() };
+        let Ok(Numa::Fake(fake)) = parse("fake=2U:10,30,25,10") else { panic!() };
         assert_eq!(fake.split, Split::EachNode(2));
         assert_eq!(fake.distances.iter().collect::<Vec<_>>(), [10, 30, 25, 10]);
     }

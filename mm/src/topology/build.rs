@@ -9,7 +9,7 @@ use super::records::Block;
 use super::walk::{self, Affinity};
 use super::{Cpu, Inputs, NodeMap, NodeRange, NumaOption, Source, Storage};
 use super::{cleanup, cover, distances, emulate, notes};
-use crate::finding::{Finding, Findings, Kind, Place};
+use crate::finding::{Finding, Findings, Kind, OneNode, Place};
 use crate::firmware::srat::{SIGNATURE, Srat};
 use crate::ids::{NodeId, NodeSet};
 
@@ -27,15 +27,15 @@ impl<'m> NodeMap<'m> {
         let rest = Rest { ranges: Fill::new(ranges), cpus };
         let mut draft = physical(inputs, srat_room, rest, findings);
         let by_srat = draft.source == Source::Srat;
-        if let NumaOption::Fake(fake) = &inputs.numa {
+        if let Some(fake) = &inputs.fake {
             emulate::split(fake, inputs.memory, &mut draft, fake_room, findings);
         }
         let physical = match by_srat {
             true => distances::BySlit::read(inputs.slit, draft.named(), findings),
             false => distances::BySlit::NONE,
         };
-        let distances = match &inputs.numa {
-            NumaOption::Fake(fake) if draft.source == Source::Fake => {
+        let distances = match &inputs.fake {
+            Some(fake) if draft.source == Source::Fake => {
                 distances::of_parts(&physical, &draft.parts, fake.distances, rows, findings)
             }
             _ => distances::of_nodes(&physical, draft.possible.len(), rows, findings),
@@ -62,7 +62,7 @@ fn physical<'m>(
     findings: &mut dyn Findings,
 ) -> Draft<'m> {
     match inputs.numa {
-        NumaOption::On | NumaOption::Fake(_) => {}
+        NumaOption::On => {}
         NumaOption::Off => return one_node(inputs, Source::Off, rest, findings),
         NumaOption::NoAcpi => return one_node(inputs, Source::None, rest, findings),
     }
@@ -159,6 +159,7 @@ fn one_node<'m>(
     rest.ranges.clear();
     let coverage = cover::all_to_node_0(inputs.memory, &mut rest.ranges);
     coverage.report_lost(rest.ranges.room(), findings);
+    findings.one_node(OneNode { off: source == Source::Off, end: inputs.memory.end() });
     let cpus = cpus::all_on_node_0(inputs, rest.cpus, findings);
     let node_0 = NodeSet::of(NodeId(0));
     let has = |any: bool| if any { node_0 } else { NodeSet::EMPTY };

@@ -2,7 +2,7 @@
 
 use super::fill::Fill;
 use super::records::CpuRecord;
-use super::{Cpu, Inputs, UnlistedCpus};
+use super::{CacheId, Cpu, Inputs, UnlistedCpus};
 use crate::finding::{Finding, Findings, Kind};
 use crate::ids::{ApicId, CpuId, NodeId, NodeSet};
 
@@ -34,7 +34,7 @@ pub fn assign<'m>(
         }
         cpu.node = match inputs.unlisted {
             UnlistedCpus::Dealt => nodes.dealt(number),
-            UnlistedCpus::ByCache { shift } => nodes.near(cpu.apic, shift, &online),
+            UnlistedCpus::ByCache(cache) => nodes.near(cpu.apic, cache, &online),
         };
         let id = CpuId(number as u16);
         let kind = Kind::CpuWithoutRecord { cpu: id, apic: cpu.apic.0, node: cpu.node };
@@ -64,7 +64,14 @@ fn present<'m>(
         let (found, limit) = (inputs.cpus.len() as u32, cpus.room() as u32);
         findings.add(Finding::new(Kind::CpuTooMany { found, limit }));
     }
-    cpus.finish()
+    let cpus = cpus.finish();
+    let mut beyond =
+        (0..).map(CpuId).zip(cpus.iter()).filter(|(_, cpu)| cpu.apic.0 > Inputs::XAPIC);
+    if let Some((cpu, &Cpu { apic, .. })) = beyond.next() {
+        let count = 1 + beyond.count() as u32;
+        findings.add(Finding::new(Kind::CpuNeedsX2apic { cpu, apic: apic.0, count }));
+    }
+    cpus
 }
 
 impl Nodes<'_> {
@@ -80,8 +87,8 @@ impl Nodes<'_> {
     }
 
     /// The node numbered as the CPU's last-level cache, else one nearby by APIC id.
-    fn near(&self, apic: ApicId, shift: u32, online: &NodeSet) -> NodeId {
-        let cache = u16::try_from(apic.0.checked_shr(shift).unwrap_or(0)).map(NodeId);
+    fn near(&self, apic: ApicId, cache: CacheId, online: &NodeSet) -> NodeId {
+        let cache = u16::try_from(cache.of(apic)).map(NodeId);
         if let Ok(node) = cache
             && online.contains(node)
         {

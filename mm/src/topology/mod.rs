@@ -36,7 +36,7 @@ use crate::units::{Pfn, PfnRange, PhysAddr};
 
 pub use domains::Domain;
 pub use fake::{FakeDistances, FakeNodes, Split};
-pub use inputs::{Inputs, NumaOption, UnlistedCpus};
+pub use inputs::{CacheId, Inputs, NumaOption, UnlistedCpus};
 pub use memory_map::{Change, ChangeRoom, MapOptions, MemoryMap, Region, RegionKind};
 pub use records::{Block, CpuRecord};
 #[cfg(any(test, feature = "sim"))]

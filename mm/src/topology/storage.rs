@@ -4,7 +4,7 @@
 use super::domains::Domain;
 use super::memory_map::MemoryMap;
 use super::records::{Block, CpuRecord};
-use super::{Cpu, NodeRange, NumaOption, Split};
+use super::{Cpu, FakeNodes, NodeRange, Split};
 use crate::firmware::cedt::{self, Cedt};
 use crate::firmware::srat::{Body, Srat};
 use crate::ids::{MAX_NODES, NodeId};
@@ -85,9 +85,9 @@ impl StorageNeeds {
         self
     }
 
-    /// With what `numa=` takes. More than 2 * [`MAX_NODES`] parts are not made, as in Linux.
-    pub fn with_numa(mut self, numa: &NumaOption<'_>) -> StorageNeeds {
-        let NumaOption::Fake(fake) = numa else { return self };
+    /// With what `numa=fake=` takes. More than 2 * [`MAX_NODES`] parts are not made, as in Linux.
+    pub fn with_fake(mut self, fake: Option<&FakeNodes<'_>>) -> StorageNeeds {
+        let Some(fake) = fake else { return self };
         self.fake_nodes = match fake.split {
             Split::Nodes(nodes) => (nodes as usize).min(MAX_NODES),
             Split::Size(_) | Split::EachNode(_) => MAX_NODES,

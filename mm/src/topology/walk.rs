@@ -4,7 +4,7 @@
 //! then type 1 in table order. So domains with CPUs get their ids first, and CXL windows the last
 //! ones.
 
-use super::domains::{Domain, Domains};
+use super::domains::{self, Domain, Domains};
 use super::fill::Fill;
 use super::records::{Block, CpuRecord, settle};
 use super::windows;
@@ -56,6 +56,7 @@ pub fn read<'m>(
     let mut blocks = Fill::new(room.blocks);
     if sound {
         memory(srat, &mut domains, &mut blocks, findings);
+        disabled_domains(srat, domains.named(), findings);
     }
     let named = domains.named().len();
     if sound && let Some(cedt) = cedt {
@@ -90,6 +91,9 @@ fn cpus_and_initiators<'m>(
     let mut initiators = NodeSet::EMPTY;
     for entry in srat.entries() {
         let mut find = |kind| findings.add(Finding::at(entry.place(), kind));
+        if entry.surplus > 0 {
+            find(Kind::SratEntryOversize { bytes: entry.surplus });
+        }
         match entry.body {
             Body::Cpu(cpu) if cpu.enabled && cpu.x2apic && cpu.apic.0 > max_apic_id => {
                 find(Kind::SratCpuIdTooHigh { apic: cpu.apic.0, max: max_apic_id });
@@ -155,6 +159,23 @@ fn memory(
             find(Kind::SratTooManyRanges { limit: blocks.room() as u32 });
         }
     }
+}
+
+/// Says how many disabled records are of domains that no enabled one names.
+fn disabled_domains(srat: &Srat<'_>, named: &[Domain], findings: &mut dyn Findings) {
+    let disabled = srat.entries().filter_map(|entry| {
+        let pxm = match entry.body {
+            Body::Cpu(cpu) if !cpu.enabled => cpu.pxm,
+            Body::Memory(memory) if !memory.enabled => memory.pxm,
+            Body::Initiator(initiator) if !initiator.enabled => initiator.pxm,
+            _ => return None,
+        };
+        domains::find(named, pxm).is_none().then_some((entry.place(), pxm))
+    });
+    let mut disabled = disabled.peekable();
+    let Some(&(place, pxm)) = disabled.peek() else { return };
+    let records = disabled.count() as u32;
+    findings.add(Finding::at(place, Kind::SratDisabledDomains { pxm, records }));
 }
 
 /// The node of a domain that an enabled record names; `None` when there is no id left.

@@ -14,12 +14,12 @@ fn mib(start: u64, end: u64) -> PhysRange {
     PhysRange::new(start * MIB, end * MIB)
 }
 
-pub fn fake(split: Split) -> NumaOption<'static> {
+pub fn fake(split: Split) -> Option<FakeNodes<'static>> {
     fake_at(split, "")
 }
 
-fn fake_at(split: Split, distances: &str) -> NumaOption<'_> {
-    NumaOption::Fake(FakeNodes { split, distances: FakeDistances::parse(distances).unwrap() })
+fn fake_at(split: Split, distances: &str) -> Option<FakeNodes<'_>> {
+    Some(FakeNodes { split, distances: FakeDistances::parse(distances).unwrap() })
 }
 
 /// Node and range in MiB of every range of memory.
@@ -42,7 +42,7 @@ fn distances(map: &NodeMap<'_>) -> Vec<Vec<u8>> {
 
 /// The memory of one node without an SRAT, split.
 fn one_node_split(ram: &[PhysRange], split: Split) -> Vec<(u16, u64, u64)> {
-    Machine { srat: None, numa: fake(split), ..Machine::new(ram, &[]) }.map(|map, seen| {
+    Machine { srat: None, fake: fake(split), ..Machine::new(ram, &[]) }.map(|map, seen| {
         assert_eq!(map.source(), Source::Fake);
         assert_eq!(seen.names(), ["srat-absent"]);
         dealt(map)
@@ -59,11 +59,14 @@ fn two_nodes() -> (Vec<PhysRange>, Vec<u8>, Vec<u8>) {
     (vec![mib(0, 768)], srat(2, &records), slit(10, &matrix))
 }
 
-fn split_two_nodes<R>(numa: NumaOption<'_>, look: impl FnOnce(&NodeMap<'_>, &Seen) -> R) -> R {
+fn split_two_nodes<R>(
+    fake: Option<FakeNodes<'_>>,
+    look: impl FnOnce(&NodeMap<'_>, &Seen) -> R,
+) -> R {
     let (ram, srat, slit) = two_nodes();
     let cpus = [0, 1, 2].map(ApicId);
     let machine = Machine { slit: Some(&slit), cpus: &cpus, ..Machine::new(&ram, &srat) };
-    Machine { numa, ..machine }.map(look)
+    Machine { fake, ..machine }.map(look)
 }
 
 #[test]
@@ -71,7 +74,7 @@ fn without_an_srat_the_one_node_is_split() {
     let cpus = [0, 1].map(ApicId);
     let ram = [PhysRange::new(0, 0x9f000), mib(1, 1024)];
     let machine = Machine { srat: None, cpus: &cpus, ..Machine::new(&ram, &[]) };
-    Machine { numa: fake(Split::Nodes(2)), ..machine }.map(|map, seen| {
+    Machine { fake: fake(Split::Nodes(2)), ..machine }.map(|map, seen| {
         assert_eq!(map.source(), Source::Fake);
         assert_eq!(dealt(map), [(0, 0, 0), (0, 1, 512), (1, 512, 1024)]);
         for set in [map.possible(), map.online(), map.with_memory(), map.with_cpus()] {
@@ -124,7 +127,7 @@ fn a_size_is_a_floor_rounded_down_to_32_mib() {
 fn a_size_below_the_least_is_raised_and_named() {
     let ram = [mib(0, 100)];
     let machine = Machine { srat: None, ..Machine::new(&ram, &[]) };
-    Machine { numa: fake(Split::Size(MIB)), ..machine }.map(|map, seen| {
+    Machine { fake: fake(Split::Size(MIB)), ..machine }.map(|map, seen| {
         assert_eq!(dealt(map), [(0, 0, 32), (1, 32, 64), (2, 64, 100)]);
         assert_eq!(seen.names(), ["srat-absent", "fake-size-raised"]);
     });
@@ -162,12 +165,12 @@ fn parts_are_numbered_by_the_table_when_each_node_is_split() {
     let records = [cpu(0, 0), cpu(1, 1), memory(1, mib(0, 64)), memory(0, mib(64, 128))];
     let (ram, table) = ([mib(0, 128)], srat(2, &records));
     let machine = Machine { cpus: &[ApicId(0), ApicId(1)], ..Machine::new(&ram, &table) };
-    Machine { numa: fake(Split::EachNode(2)), ..machine }.map(|map, _| {
+    Machine { fake: fake(Split::EachNode(2)), ..machine }.map(|map, _| {
         assert_eq!(dealt(map), [(0, 0, 32), (1, 32, 64), (2, 64, 96), (3, 96, 128)]);
         assert_eq!(cpus(map), [[1], [1], [0], [0]]);
     });
     // In turn, the lowest node comes first.
-    Machine { numa: fake(Split::Size(64 * MIB)), ..machine }.map(|map, _| {
+    Machine { fake: fake(Split::Size(64 * MIB)), ..machine }.map(|map, _| {
         assert_eq!(dealt(map), [(1, 0, 64), (0, 64, 128)]);
     });
 }
@@ -187,19 +190,36 @@ fn given_distances_win_and_what_is_missing_is_physical() {
 }
 
 #[test]
+fn the_one_node_of_noacpi_and_off_is_split_too() {
+    let (ram, table, slit) = two_nodes();
+    let machine = Machine { slit: Some(&slit), ..Machine::new(&ram, &table) };
+    for numa in [NumaOption::NoAcpi, NumaOption::Off] {
+        Machine { numa, fake: fake(Split::Nodes(2)), ..machine }.map(|map, seen| {
+            assert_eq!(
+                (map.source(), dealt(map)),
+                (Source::Fake, vec![(0, 0, 384), (1, 384, 768)])
+            );
+            // The SLIT has no effect.
+            assert_eq!(distances(map), [[10, 10], [10, 10]]);
+            assert_eq!(seen.one_node.map(|one| one.off), Some(numa == NumaOption::Off));
+        });
+    }
+}
+
+#[test]
 fn nodes_without_memory_have_no_part_and_their_cpus_go_to_node_0() {
     let records = [cpu(0, 0), cpu(1, 1), memory(0, mib(0, 256)), memory(2, mib(256, 512))];
     let (ram, table) = ([mib(0, 512)], srat(2, &records));
     let machine = Machine { cpus: &[ApicId(0), ApicId(1)], ..Machine::new(&ram, &table) };
-    let numa = fake(Split::Nodes(4));
+    let fake = fake(Split::Nodes(4));
     for (given, with_cpus) in [(machine.cpus, "0,2"), (&[], "0")] {
-        Machine { numa, cpus: given, ..machine }.map(|map, _| {
+        Machine { fake, cpus: given, ..machine }.map(|map, _| {
             let sets = [map.possible(), map.online(), map.with_cpus()];
             assert_eq!(sets.map(|set| set.to_string()), ["0-3", "0-3", with_cpus]);
             assert!(map.cpu_records().iter().all(|record| record.node == NodeId(0)));
         });
     }
-    Machine { numa, ..machine }.map(|map, _| {
+    Machine { fake, ..machine }.map(|map, _| {
         assert_eq!(cpus(map), [vec![0, 1], vec![], vec![0, 1], vec![]]);
     });
 }
@@ -211,7 +231,7 @@ fn a_failure_leaves_the_nodes_as_they_are() {
         let rest = (map.source(), distances(map), map.cpus().to_vec(), map.blocks().to_vec());
         (map.ranges().to_vec(), cpus(map), map.pxm(NodeId(1)), rest)
     };
-    let before = split_two_nodes(NumaOption::On, |map, _| all(map));
+    let before = split_two_nodes(None, |map, _| all(map));
     for (split, name) in [
         (Split::Nodes(25), "fake-too-small"),
         (Split::Nodes(u32::MAX), "fake-too-small"),
@@ -230,7 +250,7 @@ fn a_failure_leaves_the_nodes_as_they_are() {
     }
     let machine = Machine { srat: None, ..Machine::new(&[], &[]) };
     for split in [Split::Nodes(1), Split::Size(1), Split::EachNode(1)] {
-        let map = Machine { numa: fake(split), ..machine };
+        let map = Machine { fake: fake(split), ..machine };
         map.map(|map, _| assert_eq!((map.source(), map.ranges().len()), (Source::None, 0)));
     }
 }
@@ -239,11 +259,11 @@ fn a_failure_leaves_the_nodes_as_they_are() {
 fn more_than_1024_nodes_are_1024_and_more_parts_than_2048_none() {
     let ram = [PhysRange::new(0, 1 << 40)];
     let machine = Machine { srat: None, ..Machine::new(&ram, &[]) };
-    Machine { numa: fake(Split::Nodes(5000)), ..machine }.map(|map, seen| {
+    Machine { fake: fake(Split::Nodes(5000)), ..machine }.map(|map, seen| {
         assert_eq!(map.possible().len(), 1024);
         assert!(seen.names().contains(&"fake-too-many-nodes"));
     });
-    Machine { numa: fake(Split::EachNode(3000)), ..machine }.map(|map, seen| {
+    Machine { fake: fake(Split::EachNode(3000)), ..machine }.map(|map, seen| {
         assert_eq!((map.source(), map.possible().len()), (Source::None, 1));
         assert!(seen.names().contains(&"fake-too-many-parts"));
     });
@@ -277,7 +297,7 @@ proptest! {
         let machine = Machine { cpus: &apics, ..Machine::new(&ram, &table) };
         let before = machine.map(|map, _| map.ranges().to_vec());
         let list = numbers.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
-        Machine { numa: fake_at(split, &list), ..machine }.map(|map, seen| {
+        Machine { fake: fake_at(split, &list), ..machine }.map(|map, seen| {
             for pair in map.ranges().windows(2) {
                 let (a, b) = (pair[0], pair[1]);
                 assert!(a.frames.end <= b.frames.start, "{a:?} {b:?}");

@@ -1,6 +1,7 @@
 //! Single rules of the node map, by example.
 
-use nearmem::topology::{Inputs, NumaOption, Source, UnlistedCpus};
+use nearmem::finding::OneNode;
+use nearmem::topology::{CacheId, Inputs, NumaOption, Source, UnlistedCpus};
 use nearmem::{ApicId, NodeId, PhysAddr, PhysRange, ProximityDomain};
 
 use super::tables::{Machine, cpu, initiator, memory, slit, srat};
@@ -29,7 +30,7 @@ fn cpu_nodes(srat: &[u8], unlisted: UnlistedCpus, apics: &[u32]) -> Vec<u16> {
 #[test]
 fn cpus_without_a_record_go_where_their_vendor_sends_them() {
     let all = [0, 1, 2, 3, 4];
-    let cache = |shift| UnlistedCpus::ByCache { shift };
+    let cache = |shift| UnlistedCpus::ByCache(CacheId::Shift(shift));
     assert_eq!(cpu_nodes(&two_nodes(), cache(0), &all), [0, 1, 1, 1, 1]);
     assert_eq!(cpu_nodes(&two_nodes(), UnlistedCpus::Dealt, &all), [0, 1, 1, 1, 0]);
     assert_eq!(cpu_nodes(&two_nodes(), cache(3), &all), [0, 0, 1, 1, 0]);
@@ -38,8 +39,24 @@ fn cpus_without_a_record_go_where_their_vendor_sends_them() {
 }
 
 #[test]
+fn a_die_is_counted_through_all_sockets() {
+    // Two dies of six CPUs in a socket with room for sixteen.
+    let die = CacheId::Die { socket_shift: 4, cpus: 6, dies: 2 };
+    let ids = [0, 5, 6, 11, 16, 21, 22, 27].map(|apic| die.of(ApicId(apic)));
+    assert_eq!(ids, [0, 0, 1, 1, 2, 2, 3, 3]);
+    // Nothing that a CPU may say stops it.
+    let odd = CacheId::Die { socket_shift: 99, cpus: 0, dies: u32::MAX };
+    assert_eq!(odd.of(ApicId(7)), 7);
+    let odd = CacheId::Die { socket_shift: 0, cpus: 0, dies: u32::MAX };
+    assert_eq!(odd.of(ApicId(u32::MAX)), u32::MAX);
+    let by_die = UnlistedCpus::ByCache(CacheId::Die { socket_shift: 2, cpus: 3, dies: 2 });
+    // CPU 1 is of die 0, and so on node 0; CPU 4 of die 2, which is no node: as APIC 3.
+    assert_eq!(cpu_nodes(&two_nodes(), by_die, &[0, 1, 4]), [0, 0, 1]);
+}
+
+#[test]
 fn a_cpu_whose_cache_is_no_node_goes_to_the_nearest_apic_id() {
-    let cache = UnlistedCpus::ByCache { shift: 0 };
+    let cache = UnlistedCpus::ByCache(CacheId::Shift(0));
     assert_eq!(cpu_nodes(&two_nodes(), cache, &[0, 2, 900]), [0, 1, 1]);
     // Node 1 has no CPU that is present, but memory: it is online.
     assert_eq!(cpu_nodes(&two_nodes(), cache, &[900]), [1]);
@@ -80,6 +97,75 @@ fn an_x2apic_id_out_of_reach_names_no_domain() {
 }
 
 #[test]
+fn a_present_cpu_beyond_xapic_is_listed_and_named() {
+    let (ram, table) = ([mib(0, 512)], two_nodes());
+    let cpus = [0, 254, 255, 7, 0x12345].map(ApicId);
+    let machine = Machine { cpus: &cpus, ..Machine::new(&ram, &table) };
+    for max_apic_id in [Inputs::XAPIC, Inputs::X2APIC] {
+        Machine { max_apic_id, ..machine }.map(|map, seen| {
+            assert_eq!(map.cpus().len(), 5);
+            let found = seen.findings.iter().find(|f| f.kind.name() == "cpu-needs-x2apic");
+            let text = found.unwrap().to_string();
+            assert!(text.starts_with("2 CPUs, CPU 2 (APIC 0xff) the first"), "{text}");
+        });
+    }
+    let few = Machine { cpus: &cpus[..2], ..machine };
+    assert!(!few.names().contains(&"cpu-needs-x2apic"));
+}
+
+#[test]
+fn domains_with_disabled_records_alone_have_no_node_and_are_named() {
+    let off = |mut record: Vec<u8>, flags: usize| {
+        record[flags] = 0;
+        record
+    };
+    let records = [
+        off(cpu(3, 1), 12),
+        cpu(0, 0),
+        off(memory(0, mib(0, 1)), 28),
+        memory(0, mib(0, 8)),
+        off(memory(9, mib(8, 9)), 28),
+        off(initiator(4), 24),
+    ];
+    Machine::new(&[mib(0, 8)], &srat(2, &records)).map(|map, seen| {
+        assert_eq!(map.possible().to_string(), "0");
+        let found = seen.findings.iter().find(|f| f.kind.name() == "srat-disabled-domains");
+        assert_eq!(
+            found.unwrap().to_string(),
+            "SRAT, record 0 at 0x30: 3 disabled records are of domains without an enabled one, \
+             domain 3 the first: these have no node"
+        );
+    });
+    let names = Machine::new(&[mib(0, 8)], &srat(2, &records[1..4])).names();
+    assert!(!names.contains(&"srat-disabled-domains"));
+}
+
+#[test]
+fn bytes_behind_a_record_are_ignored_and_named() {
+    let mut long = memory(0, mib(0, 8));
+    long.extend([0xff; 8]);
+    long[1] = 48;
+    let records = [cpu(0, 0), long, memory(1, mib(8, 16))];
+    Machine::new(&[mib(0, 16)], &srat(2, &records)).map(|map, seen| {
+        assert_eq!(map.with_memory().to_string(), "0-1");
+        assert!(seen.names().contains(&"srat-entry-oversize"));
+    });
+}
+
+#[test]
+fn apic_ids_beyond_what_linux_takes_count() {
+    // Linux ignores ids from 32768 on, after the domain has got its node.
+    let records = [cpu(0, 0), cpu(1, 40000), memory(0, mib(0, 8))];
+    let table = srat(2, &records);
+    let ram = [mib(0, 8)];
+    let machine = Machine { cpus: &[ApicId(0), ApicId(40000)], ..Machine::new(&ram, &table) };
+    machine.map(|map, _| {
+        assert_eq!(map.cpus()[1].node, NodeId(1));
+        assert_eq!(map.online().to_string(), "0-1");
+    });
+}
+
+#[test]
 fn numa_off_and_noacpi_leave_one_node_and_say_nothing() {
     let table = two_nodes();
     let ram = [mib(0, 512)];
@@ -91,8 +177,22 @@ fn numa_off_and_noacpi_leave_one_node_and_say_nothing() {
             assert_eq!((map.possible().len(), map.pxm(NodeId(0))), (1, None));
             assert!(map.cpus().iter().all(|cpu| cpu.node == NodeId(0)));
             assert!(seen.findings.is_empty());
+            let one = OneNode { off: numa == NumaOption::Off, end: PhysAddr(512 * MIB) };
+            assert_eq!(seen.one_node, Some(one));
         });
     }
+}
+
+#[test]
+fn one_node_is_said_where_the_tables_give_none_and_nowhere_else() {
+    let ram = [mib(0, 512)];
+    let said = |srat: Option<&[u8]>| {
+        Machine { srat, ..Machine::new(&ram, &[]) }.map(|_, seen| seen.one_node)
+    };
+    let none = Some(OneNode { off: false, end: PhysAddr(512 * MIB) });
+    let overlap = srat(1, &[memory(0, mib(0, 300)), memory(1, mib(200, 512))]);
+    assert_eq!([said(None), said(Some(&overlap)), said(Some(&[]))], [none; 3]);
+    assert_eq!(said(Some(&two_nodes())), None);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Tables made of records, and node maps made of tables.
 
-use nearmem::finding::{FakePart, Finding, Merge};
+use nearmem::finding::{FakePart, Finding, Merge, OneNode};
 use nearmem::topology::{
-    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, NumaOption, Region, RegionKind, StorageNeeds,
-    UnlistedCpus,
+    FakeNodes, HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, NumaOption, Region, RegionKind,
+    StorageNeeds, UnlistedCpus,
 };
 use nearmem::{ApicId, PfnRange, PhysRange};
 
@@ -67,6 +67,7 @@ pub struct Seen {
     pub findings: Vec<Finding>,
     pub merges: Vec<Merge>,
     pub parts: Vec<FakePart>,
+    pub one_node: Option<OneNode>,
 }
 
 impl nearmem::finding::Findings for Seen {
@@ -75,6 +76,9 @@ impl nearmem::finding::Findings for Seen {
     }
     fn merged(&mut self, merge: Merge) {
         self.merges.push(merge);
+    }
+    fn one_node(&mut self, one: OneNode) {
+        assert_eq!(self.one_node.replace(one), None, "said twice");
     }
     fn faked(&mut self, part: FakePart) {
         self.parts.push(part);
@@ -107,7 +111,8 @@ pub struct Machine<'a> {
     pub cpus: &'a [ApicId],
     pub unlisted: UnlistedCpus,
     pub max_apic_id: u32,
-    pub numa: NumaOption<'a>,
+    pub numa: NumaOption,
+    pub fake: Option<FakeNodes<'a>>,
 }
 
 impl<'a> Machine<'a> {
@@ -122,6 +127,7 @@ impl<'a> Machine<'a> {
             unlisted: UnlistedCpus::Dealt,
             max_apic_id: Inputs::X2APIC,
             numa: NumaOption::On,
+            fake: None,
         }
     }
 
@@ -141,9 +147,10 @@ impl<'a> Machine<'a> {
             unlisted: self.unlisted,
             max_apic_id: self.max_apic_id,
             numa: self.numa,
+            fake: self.fake,
         };
         let needs = StorageNeeds::of(self.srat, &memory, self.cpus.len());
-        let needs = needs.with_cedt(self.cedt).with_numa(&self.numa);
+        let needs = needs.with_cedt(self.cedt).with_fake(self.fake.as_ref());
         let mut room = HeapRoom::new(needs);
         let map = NodeMap::build(&inputs, room.storage(), &mut seen);
         look(&map, &seen)

@@ -1,7 +1,7 @@
 //! The command line: every word has an effect or is named, and numbers are what they say.
 
 use nearmem::options::{self, Complaint, Options};
-use nearmem::topology::{Change, NumaOption, Split};
+use nearmem::topology::{Change, Split};
 
 /// Takes text; bytes that are none are replaced.
 pub fn check(bytes: &[u8]) {
@@ -41,7 +41,7 @@ fn check_options(options: &Options<'_>) {
     if let Some(factor) = options.alloc.watermark_scale_factor {
         assert!((1..=3000).contains(&factor), "{factor}");
     }
-    if let NumaOption::Fake(fake) = options.numa {
+    if let Some(fake) = options.fake {
         assert!(!matches!(fake.split, Split::Nodes(0) | Split::Size(0) | Split::EachNode(0)));
         assert!(fake.distances.iter().all(|distance| distance >= 10));
     }

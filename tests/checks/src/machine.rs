@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use nearmem::options;
 use nearmem::topology::{
-    ChangeRoom, Inputs, MapOptions, MemoryMap, Region, RegionKind, StorageNeeds, UnlistedCpus,
+    CacheId, ChangeRoom, Inputs, MapOptions, MemoryMap, Region, RegionKind, StorageNeeds,
+    UnlistedCpus,
 };
 use nearmem::{ApicId, PfnRange, PhysRange};
 
@@ -124,11 +125,12 @@ impl Machine {
             cedt: self.cedt.as_deref(),
             cpus: &cpus,
             unlisted: match self.cache {
-                Some(shift) => UnlistedCpus::ByCache { shift },
+                Some(shift) => UnlistedCpus::ByCache(CacheId::Shift(shift)),
                 None => UnlistedCpus::Dealt,
             },
             max_apic_id: if self.xapic { Inputs::XAPIC } else { Inputs::X2APIC },
             numa: read.numa,
+            fake: read.fake,
             ..Inputs::new(&memory)
         };
         map::check(&inputs, self.room);

@@ -18,7 +18,7 @@ use crate::seen::Seen;
 pub fn check(inputs: &Inputs<'_>, short: StorageNeeds) {
     let seen = Seen::of(inputs);
     let needs = StorageNeeds::of(inputs.srat, inputs.memory, inputs.cpus.len());
-    let needs = needs.with_cedt(inputs.cedt).with_numa(&inputs.numa);
+    let needs = needs.with_cedt(inputs.cedt).with_fake(inputs.fake.as_ref());
     let mut room = HeapRoom::new(needs);
     let mut found = Collected::default();
     let first = {
@@ -58,10 +58,7 @@ fn check_findings(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen, found: &C
     let rows = inputs.slit.map_or(0, |bytes| bytes.len().isqrt());
     let nodes = map.possible().len().max(seen.domains.len());
     let windows = inputs.cedt.map_or(0, |bytes| bytes.len() / 4);
-    let given = match inputs.numa {
-        NumaOption::Fake(fake) => fake.distances.iter().count(),
-        _ => 0,
-    };
+    let given = inputs.fake.map_or(0, |fake| fake.distances.iter().count());
     let most = 6 * seen.records + 5 * windows + rows + 5 * nodes + inputs.cpus.len() + given + 16;
     let length = |table: Option<&[u8]>| table.map_or(0, <[u8]>::len);
     found.check(
@@ -83,7 +80,7 @@ fn check_source(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen) {
         (_, true) => Source::Srat,
         (_, false) => Source::None,
     };
-    let split = matches!(inputs.numa, NumaOption::Fake(_)) && map.source() == Source::Fake;
+    let split = inputs.fake.is_some() && map.source() == Source::Fake;
     assert!(map.source() == expected || split, "{:?} instead of {expected:?}", map.source());
     if !split {
         let uncovered = if seen.hulls.is_empty() { map.uncovered_bytes() } else { seen.uncovered };

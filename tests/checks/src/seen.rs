@@ -36,7 +36,7 @@ impl Seen {
     /// Reads the table of `inputs`.
     pub fn of(inputs: &Inputs<'_>) -> Seen {
         let mut seen = Seen::default();
-        let on = matches!(inputs.numa, NumaOption::On | NumaOption::Fake(_));
+        let on = inputs.numa == NumaOption::On;
         let table = inputs.srat.filter(|_| on).and_then(|bytes| Srat::parse(bytes, &mut |_| ()));
         let Some(table) = table else { return seen };
         let bodies: Vec<_> = table.entries().map(|entry| entry.body).collect();

@@ -1,19 +1,18 @@
 //! Which CPUs share a socket and a last-level cache, by APIC id (reference: numa-discovery,
 //! section 6, "Last-level cache id").
 
-use nearmem::ApicId;
+use nearmem::topology::CacheId;
 
 use super::{Registers, Vendor, ask};
 
 /// How many low bits of an APIC id tell CPUs of one group apart. All CPUs of a machine count as
 /// made like the one that was asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheTopology {
     /// Bits within a socket, 0 to 31.
     pub socket_shift: u8,
-    /// Bits within a last-level cache as Linux counts them on AMD and Hygon, 0 to 31; elsewhere
-    /// those within a socket.
-    pub last_level_shift: u8,
+    /// The id of a last-level cache as Linux counts them on AMD and Hygon; elsewhere the socket.
+    pub last_level: CacheId,
 }
 
 /// Leaves that list the levels of the topology, the best one first; each sub-leaf says in `eax` how
@@ -32,21 +31,17 @@ impl CacheTopology {
         let socket_shift = socket_shift(&ask);
         let extended = ask(0x8000_0001, 0).ecx >> TOPOLOGY_EXTENSIONS & 1 == 1;
         let has_l3 = ask(0x8000_0006, 0).edx != 0;
-        let last_level_shift = match vendor {
-            Vendor::Hygon if extended && has_l3 => 3,
+        let shift = |bits: u8| CacheId::Shift(bits.into());
+        let last_level = match vendor {
+            Vendor::Hygon if extended && has_l3 => shift(3),
             Vendor::Amd if extended && has_l3 => match family_and_model(ask(1, 0).eax) {
-                (..0x17, _) => die_shift(&ask, socket_shift),
-                (0x17, ..=0x1f) => 3,
-                _ => sharing_shift(&ask).unwrap_or(socket_shift),
+                (..0x17, _) => die(&ask, socket_shift),
+                (0x17, ..=0x1f) => shift(3),
+                _ => shift(sharing_shift(&ask).unwrap_or(socket_shift)),
             },
-            _ => socket_shift,
+            _ => shift(socket_shift),
         };
-        CacheTopology { socket_shift, last_level_shift }
-    }
-
-    /// The number of the last-level cache of a CPU.
-    pub fn last_level_id(self, apic: ApicId) -> u32 {
-        apic.0.checked_shr(self.last_level_shift.into()).unwrap_or(0)
+        CacheTopology { socket_shift, last_level }
     }
 }
 
@@ -67,10 +62,13 @@ fn socket_shift(ask: &impl Fn(u32, u32) -> Registers) -> u8 {
     }
 }
 
-/// Before family 17h the cache is the die's; a socket has 1 to 8 of them (leaf 0x8000001e, ecx).
-fn die_shift(ask: &impl Fn(u32, u32) -> Registers, socket_shift: u8) -> u8 {
+/// Before family 17h the cache is the die's; a socket has 1 to 8 of them (leaf 0x8000001e, ecx),
+/// which share its CPUs (leaf 0x80000008, ecx) evenly. A CPU gives its own die's number alone, so
+/// that of others is worked out.
+fn die(ask: &impl Fn(u32, u32) -> Registers, socket_shift: u8) -> CacheId {
     let dies = (ask(0x8000_001e, 0).ecx >> 8 & 7) + 1;
-    socket_shift.saturating_sub(log2_up(dies))
+    let cpus = (ask(0x8000_0008, 0).ecx & 0xff) + 1;
+    CacheId::Die { socket_shift: socket_shift.into(), cpus: cpus / dies, dies }
 }
 
 /// From the number of threads that share the last cache of leaf 0x8000001d.
@@ -97,6 +95,7 @@ fn family_and_model(signature: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nearmem::ApicId;
 
     const AMD: (u32, u32, [u32; 4]) = (0, 0, [0xd, 0x6874_7541, 0x444d_4163, 0x6974_6e65]);
     const HIGHEST: (u32, u32, [u32; 4]) = (0x8000_0000, 0, [0x8000_001e, 0, 0, 0]);
@@ -117,11 +116,11 @@ mod tests {
     #[test]
     fn without_extensions_the_cache_is_the_sockets() {
         let one = topology(&[AMD, HIGHEST, L3, LEVELS[0], LEVELS[1]]);
-        assert_eq!(one, CacheTopology { socket_shift: 6, last_level_shift: 6 });
-        assert_eq!(one.last_level_id(ApicId(0x43)), 1);
+        assert_eq!(one, CacheTopology { socket_shift: 6, last_level: CacheId::Shift(6) });
+        assert_eq!(one.last_level.of(ApicId(0x43)), 1);
         // One CPU a socket: the id is the APIC id.
         let one = topology(&[AMD, HIGHEST, (0xb, 0, [0, 1, 0x100, 0]), (0xb, 1, [0, 1, 0x201, 0])]);
-        assert_eq!(one.last_level_id(ApicId(4)), 4);
+        assert_eq!(one.last_level.of(ApicId(4)), 4);
     }
 
     #[test]
@@ -132,19 +131,22 @@ mod tests {
 
     #[test]
     fn families_differ() {
-        let shift = |signature, more: &[_]| {
+        let last_level = |signature, more: &[_]| {
             let mut answers = vec![AMD, HIGHEST, TOPOEXT, L3, LEVELS[0], LEVELS[1]];
             answers.push((1, 0, [signature, 0, 0, 0]));
             answers.extend(more);
-            topology(&answers).last_level_shift
+            topology(&answers).last_level
         };
-        // Family 15h, two dies a socket.
-        assert_eq!(shift(0x0060_0f12, &[(0x8000_001e, 0, [0, 0, 0x100, 0])]), 5);
+        // Family 15h, two dies a socket, which have 12 of 16 possible CPUs.
+        let dies = [(0x8000_0008, 0, [0, 0, 0x400b, 0]), (0x8000_001e, 0, [0, 0, 0x100, 0])];
+        let die = CacheId::Die { socket_shift: 6, cpus: 6, dies: 2 };
+        assert_eq!(last_level(0x0060_0f12, &dies), die);
         // Family 17h, model 01h: by rule. Model 31h: 8 threads share the last of three caches.
-        assert_eq!(shift(0x0080_0f12, &[]), 3);
+        assert_eq!(last_level(0x0080_0f12, &[]), CacheId::Shift(3));
         let caches =
             [(0x8000_001d, 0, [0x21, 0, 0, 0]), (0x8000_001d, 1, [7 << 14 | 0x63, 0, 0, 0])];
-        assert_eq!(shift(0x0083_0f10, &caches), 3);
-        assert_eq!(shift(0x00a2_0f10, &[(0x8000_001d, 0, [15 << 14 | 0x63, 0, 0, 0])]), 4);
+        assert_eq!(last_level(0x0083_0f10, &caches), CacheId::Shift(3));
+        let caches = [(0x8000_001d, 0, [15 << 14 | 0x63, 0, 0, 0])];
+        assert_eq!(last_level(0x00a2_0f10, &caches), CacheId::Shift(4));
     }
 }

@@ -43,7 +43,6 @@ mod x2apic {
 }
 
 /// Types 5 and 6, generic initiator and generic port affinity (ACPI 6.5, tables 5.53 and 5.57).
-/// Their whole length is 32.
 pub mod device {
     pub const INITIATOR: u8 = super::super::INITIATOR;
     pub const HANDLE_KIND: usize = 3;
@@ -51,6 +50,9 @@ pub mod device {
     pub const HANDLE: usize = 8;
     pub const FLAGS: usize = 24;
     const _: () = assert!(HANDLE + 16 == FLAGS);
+
+    pub const LENGTH: usize = 32;
+    const _: () = assert!(FLAGS + 4 + 4 == LENGTH);
 
     pub const ARCHITECTURAL: u32 = 1 << 1;
 }
@@ -84,6 +86,16 @@ pub fn decode(rest: &[u8], wide: bool) -> Body {
         _ => None,
     };
     decoded.unwrap_or_else(|| Body::Other { kind, length, named: Named::of(record) })
+}
+
+/// How long a record of this sort is known to be; `length` for one of which that is not known.
+pub fn known_length(body: &Body, length: u8) -> u8 {
+    match body {
+        Body::Cpu(cpu) if cpu.x2apic => x2apic::LENGTH as u8,
+        Body::Memory(_) => memory::LENGTH as u8,
+        Body::Initiator(_) => device::LENGTH as u8,
+        _ => length,
+    }
 }
 
 fn apic_record(record: &[u8], wide: bool) -> Option<Body> {

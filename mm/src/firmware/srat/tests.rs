@@ -149,6 +149,9 @@ fn lengths_that_a_type_cannot_have_are_named_and_stepped_over() {
         let mut long = vec![0; usize::from(length)];
         long[..2].copy_from_slice(&[kind, length]);
         assert!(!matches!(bodies(1, &[&long, &other])[0], Body::BadLength { .. }));
+        let surplus: Vec<_> =
+            entries(&table(1, &[&long, &other])).iter().map(|e| e.surplus).collect();
+        assert_eq!(surplus, [1, 0]);
     }
 }
 
@@ -196,7 +199,7 @@ fn an_initiator_that_ends_before_its_flags_is_another_record() {
 #[test]
 fn odd_records_have_lines_too() {
     let line = |body, node: Option<u16>| {
-        Entry { offset: 0, record: 0, body }.line(node.map(NodeId)).to_string()
+        Entry { offset: 0, record: 0, surplus: 0, body }.line(node.map(NodeId)).to_string()
     };
     let memory = MemoryAffinity {
         pxm: ProximityDomain(7),
