@@ -305,8 +305,8 @@ kinds! {
 
     /// CPUs with ids that xAPIC mode has not.
     CpuNeedsX2apic { cpu: CpuId, apic: u32, count: u32 } = Note "cpu-needs-x2apic"
-        "{count} CPUs, CPU {cpu} (APIC {apic:#x}) the first, have ids above 254, which takes x2APIC \
-         mode: they are listed; that mode is untested here";
+        "CPUs with ids above 254: {count}, the first is CPU {cpu} (APIC {apic:#x}). They are listed; \
+         to start them takes x2APIC mode, which is untested here";
 
     // Where the tables are found.
 

@@ -106,7 +106,10 @@ fn a_present_cpu_beyond_xapic_is_listed_and_named() {
             assert_eq!(map.cpus().len(), 5);
             let found = seen.findings.iter().find(|f| f.kind.name() == "cpu-needs-x2apic");
             let text = found.unwrap().to_string();
-            assert!(text.starts_with("2 CPUs, CPU 2 (APIC 0xff) the first"), "{text}");
+            assert!(
+                text.starts_with("CPUs with ids above 254: 2, the first is CPU 2 (APIC 0xff)."),
+                "{text}"
+            );
         });
     }
     let few = Machine { cpus: &cpus[..2], ..machine };
