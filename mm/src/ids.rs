@@ -62,7 +62,7 @@ impl fmt::Display for ProximityDomain {
 }
 
 /// A set of nodes, one bit each.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct NodeSet {
     words: [u64; MAX_NODES / 64],
 }

@@ -241,6 +241,28 @@ kinds! {
     /// Bytes behind the figures.
     HmatLongerThanCounts { bytes: u32 } = Note "hmat-longer-than-counts"
         "{bytes} bytes behind the figures are ignored";
+    /// An HMAT, and no SRAT that its domains are of.
+    HmatWithoutSrat = Note "hmat-without-srat"
+        "there is no SRAT in use whose domains the table could speak of: it is not used";
+    /// More nodes than there is room for.
+    HmatTooManyNodes { limit: u32 } = Warning "hmat-too-many-nodes"
+        "there is room for {limit} nodes: nothing is known of the others";
+    /// A domain that has no node.
+    HmatDomainWithoutNode { pxm: ProximityDomain } = Note "hmat-domain-without-node"
+        "domain {pxm}, and perhaps others that the structure names, has no node: passed over";
+    /// A domain twice in a list.
+    HmatDomainTwice { pxm: ProximityDomain } = Warning "hmat-domain-twice"
+        "domain {pxm}, and perhaps others, stands twice in a list: the first counts";
+    /// Figures of a sort that an earlier structure has, too.
+    HmatGivenTwice { data_type: u8 } = Note "hmat-given-twice"
+        "figures of data type {data_type} were given before: those of this structure count alone";
+    /// Ordinary memory that is not alike.
+    HmatDramDiffers { node: NodeId, reference: NodeId } = Note "hmat-dram-differs"
+        "the memory of node {node} differs from that of node {reference} by more than a tenth, \
+         and both have CPUs: all memory is in one tier";
+    /// A node with memory whose bandwidth is not known.
+    HmatNoBandwidth { node: NodeId } = Note "hmat-no-bandwidth"
+        "the bandwidth of node {node} is not known, that of others is: all interleave weights are 1";
 
     // The node map.
 

@@ -40,7 +40,7 @@ impl<'m> NodeMap<'m> {
             }
             _ => distances::of_nodes(&physical, draft.possible.len(), rows, findings),
         };
-        let map = draft.finish(distances);
+        let map = draft.finish(by_srat, distances);
         if by_srat {
             notes::describe(&map, findings);
         }

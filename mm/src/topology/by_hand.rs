@@ -67,6 +67,7 @@ impl<'m> NodeMap<'m> {
             records: &[],
             blocks: &[],
             parts: Parts::default(),
+            by_srat: false,
             uncovered: 0,
         }
     }

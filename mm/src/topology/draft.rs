@@ -33,8 +33,8 @@ impl<'m> Draft<'m> {
         self.domains.get(..self.named).unwrap_or_default()
     }
 
-    /// The map, for good.
-    pub fn finish(self, distances: Distances<'m>) -> NodeMap<'m> {
+    /// The map, for good. `by_srat`: see [`NodeMap::is_by_srat`].
+    pub fn finish(self, by_srat: bool, distances: Distances<'m>) -> NodeMap<'m> {
         NodeMap {
             source: self.source,
             possible: self.possible,
@@ -49,6 +49,7 @@ impl<'m> Draft<'m> {
             records: self.records,
             blocks: self.blocks,
             parts: self.parts,
+            by_srat,
             uncovered: self.uncovered,
         }
     }

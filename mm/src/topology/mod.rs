@@ -6,12 +6,14 @@
 //! SRAT, CEDT -> domains, CPU records, blocks -> clean-up -> coverage -> NodeRange
 //! CPUs  -> node of each / SLIT -> distances
 //! numa=fake -> the same memory, CPUs and distances on parts of nodes
+//! HMAT and node map -> Access: latencies, bandwidths, tiers, interleave weights
 //! ```
 //!
 //! The rules are Linux's (reference: numa-discovery). Whatever is wrong with the input becomes a
 //! [`Finding`](crate::finding::Finding); a map comes out in any case.
 #![forbid(unsafe_code)]
 
+pub mod access;
 mod build;
 mod by_hand;
 mod cleanup;
@@ -112,6 +114,7 @@ pub struct NodeMap<'m> {
     records: &'m [CpuRecord],
     blocks: &'m [Block],
     parts: fake::Parts<'m>,
+    by_srat: bool,
     uncovered: u64,
 }
 
@@ -119,6 +122,11 @@ impl<'m> NodeMap<'m> {
     /// Where it comes from.
     pub fn source(&self) -> Source {
         self.source
+    }
+
+    /// Whether the SRAT stands: its domains are the nodes, or what fake nodes are parts of.
+    pub fn is_by_srat(&self) -> bool {
+        self.by_srat
     }
 
     /// Nodes that have an id.
