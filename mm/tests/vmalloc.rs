@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use nearmem::alloc::{Interleave, MemorySubsystem, Policy, Request, interleave_nodes};
+use nearmem::alloc::{
+    Interleave, MemorySubsystem, Policy, Request, WeightedInterleave, interleave_nodes,
+};
 use nearmem::platform::{MapSize, PageTables};
 use nearmem::sim::{SimMachine, SimPlatform};
 use nearmem::vmalloc::{VfreeError, VmRequest, Vmalloc, VmallocError};
@@ -129,6 +131,19 @@ fn a_batch_begins_with_the_node_whose_turn_it_is() {
     let area = vmalloc.alloc(&request).unwrap();
     assert_eq!(pages(&vmalloc, &area), [(0, 25), (1, 25), (2, 26), (3, 25)]);
     assert_eq!(turns.peek(), Some(NodeId(2)));
+    vmalloc.free(area).unwrap();
+}
+
+#[test]
+fn weights_share_out_the_pages() {
+    let machine = machine(3, 24);
+    let map = machine.map();
+    let mm = machine.start(&map, Default::default());
+    let vmalloc = Vmalloc::new(&mm);
+    let turns = WeightedInterleave::new(*map.with_memory(), &[4, 1, 2]);
+    let request = VmRequest::new(703 * PAGE_SIZE).on(Policy::WeightedInterleave(&turns));
+    let area = vmalloc.alloc(&request).unwrap();
+    assert_eq!(pages(&vmalloc, &area), [(0, 403), (1, 100), (2, 200)]);
     vmalloc.free(area).unwrap();
 }
 

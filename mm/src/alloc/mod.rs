@@ -76,6 +76,7 @@ mod subsystem;
 mod tune;
 pub mod watermark;
 mod ways;
+mod weighted;
 pub mod zonelist;
 
 pub use block::{FrameBlock, Frames};
@@ -87,3 +88,4 @@ pub use options::{Options, PagesetPlacement};
 pub use policy::{INTERLEAVE_MIN_FRAMES, Interleave, Policy, interleave_nodes};
 pub use request::Request;
 pub use subsystem::MemorySubsystem;
+pub use weighted::WeightedInterleave;

@@ -3,6 +3,7 @@
 
 use core::cell::Cell;
 
+use super::WeightedInterleave;
 use crate::ids::{NodeId, NodeSet};
 use crate::topology::NodeMap;
 
@@ -17,6 +18,8 @@ pub enum Policy<'a> {
     Bind(&'a NodeSet),
     /// The next node in turn first, then by distance from it.
     Interleave(&'a Interleave),
+    /// As [`Policy::Interleave`], each node for as many requests in a row as its weight says.
+    WeightedInterleave(&'a WeightedInterleave<'a>),
 }
 
 /// An interleave policy: a set of nodes and whose turn it is. It belongs to one task.
@@ -96,6 +99,10 @@ impl<'a> Plan<'a> {
             Policy::Preferred(node) => (node, None, None),
             Policy::Bind(nodes) => (local, Some(nodes), None),
             Policy::Interleave(interleave) => {
+                let turn = interleave.step();
+                (turn.unwrap_or(local), None, turn)
+            }
+            Policy::WeightedInterleave(interleave) => {
                 let turn = interleave.step();
                 (turn.unwrap_or(local), None, turn)
             }

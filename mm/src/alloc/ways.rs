@@ -35,7 +35,7 @@ pub(super) const fn way(policy: &Policy<'_>, limit: ZoneKind, this_node: bool) -
         // With one node it makes no difference.
         Policy::Preferred(_) if !cfg!(feature = "numa") => limit,
         Policy::Preferred(node) => (NEAR + KINDS * node.index()) as u32 + limit,
-        Policy::Bind(_) | Policy::Interleave(_) => SEARCH,
+        Policy::Bind(_) | Policy::Interleave(_) | Policy::WeightedInterleave(_) => SEARCH,
     }
 }
 

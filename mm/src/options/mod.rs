@@ -27,6 +27,8 @@ pub struct Options<'a> {
     pub alloc: alloc::Options,
     /// `numa=off` and `numa=noacpi`.
     pub numa: NumaOption,
+    /// `numa=nohmat`: the HMAT does not count.
+    pub no_hmat: bool,
     /// `numa=fake=`.
     pub fake: Option<FakeNodes<'a>>,
     /// `memmap=` and `mem=`: what to change in the memory map.
@@ -146,6 +148,7 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
         }
         "numa" => match numa::parse(value).map_err(Wrong::Value)? {
             Numa::Tables(numa) => options.numa = options.numa.max(numa),
+            Numa::NoHmat => options.no_hmat = true,
             Numa::Fake(fake) => options.fake = Some(fake),
         },
         "acpi_patch" => options.acpi_patch = text()?,
@@ -180,6 +183,7 @@ mod tests {
         assert_eq!(options.alloc.pagesets, PagesetPlacement::Zone);
         assert_eq!(options.alloc.min_free_kbytes, Some(128));
         assert_eq!(options.numa, NumaOption::Off);
+        assert!(!options.no_hmat);
     }
 
     #[test]
@@ -189,7 +193,7 @@ mod tests {
             [
                 "command line: hashdist=x: expected 0 or 1; the default is used",
                 "command line: pageset: expected local or zone; the default is used",
-                "command line: numa=maybe: expected off, noacpi or fake=; the default is used",
+                "command line: numa=maybe: expected off, noacpi, nohmat or fake=; the default is used",
             ]
         );
         assert_eq!(parse("hashdist=x", &mut |_| ()).hash.hashdist, None);
@@ -232,6 +236,8 @@ mod tests {
         assert_eq!(read("numa=noacpi numa=fake=2"), (NumaOption::NoAcpi, two));
         assert_eq!(read("numa=fake=3 numa=fake=2 numa=off"), (NumaOption::Off, two));
         assert_eq!(read("numa=off numa=noacpi"), (NumaOption::Off, None));
+        let options = parse("numa=nohmat numa=off", &mut |complaint| panic!("{complaint}"));
+        assert_eq!((options.numa, options.no_hmat), (NumaOption::Off, true));
         let options = parse("numa=fake=2 numa=fake=x", &mut |_| ());
         assert_eq!(options.fake.map(|fake| fake.split), two);
     }

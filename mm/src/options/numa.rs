@@ -3,7 +3,7 @@
 use super::words::number;
 use crate::topology::{FakeDistances, FakeNodes, NumaOption, Split};
 
-const ANY: &str = "off, noacpi or fake=";
+const ANY: &str = "off, noacpi, nohmat or fake=";
 const FAKE: &str = "fake=N, fake=SIZE with M or G, or fake=N with U, and perhaps distances: \
                     a colon, then numbers from 10 to 255 with commas between them";
 
@@ -12,6 +12,8 @@ const FAKE: &str = "fake=N, fake=SIZE with M or G, or fake=N with U, and perhaps
 pub enum Numa<'a> {
     /// Which tables count.
     Tables(NumaOption),
+    /// That the HMAT does not count.
+    NoHmat,
     /// That nodes are split.
     Fake(FakeNodes<'a>),
 }
@@ -24,6 +26,7 @@ pub fn parse(value: &str) -> Result<Numa<'_>, &'static str> {
     match (value, value.strip_prefix("fake=")) {
         ("off", _) => Ok(Numa::Tables(NumaOption::Off)),
         ("noacpi", _) => Ok(Numa::Tables(NumaOption::NoAcpi)),
+        ("nohmat", _) => Ok(Numa::NoHmat),
         (_, Some(fake)) => parse_fake(fake).map(Numa::Fake).ok_or(FAKE),
         _ => Err(ANY),
     }

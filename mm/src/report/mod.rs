@@ -13,8 +13,10 @@
 //! | [`zonelists`] | the boot log's fallback orders and policy zone |
 //! | [`buddyinfo`], [`zoneinfo`], [`numastat`] | the files of these names |
 //! | [`node_table`], [`hash_tables`] | two tables of our own, for the end of a boot |
+//! | [`access`] | what the HMAT says: latencies, bandwidths, tiers, weights, caches |
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod buddyinfo;
 pub mod collect;
 pub mod figures;

@@ -201,4 +201,6 @@ impl Figures {
 }
 
 #[cfg(test)]
+pub(crate) mod by_hand;
+#[cfg(test)]
 mod tests;

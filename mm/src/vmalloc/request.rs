@@ -13,7 +13,7 @@ pub struct VmRequest<'a> {
     pub bytes: u64,
     /// Which nodes the frames come from. With [`Policy::Preferred`] and [`Policy::Local`] they
     /// come from one node while it has memory above its low marks; with [`Policy::Interleave`] in
-    /// runs (reference: large-system-hash, section 4).
+    /// runs (reference: large-system-hash, section 4), with [`Policy::WeightedInterleave`] one by one.
     pub policy: Policy<'a>,
     /// Fill it with zeros.
     pub zero: bool,

@@ -1,6 +1,6 @@
 //! Which node serves.
 
-use nearmem::alloc::{Interleave, Options, Policy, Request, interleave_nodes};
+use nearmem::alloc::{Interleave, Options, Policy, Request, WeightedInterleave, interleave_nodes};
 use nearmem::sim::SimMachine;
 use nearmem::zone::ZoneKind;
 use nearmem::{CpuId, NodeId, NodeSet, Order};
@@ -103,6 +103,27 @@ fn interleaving_takes_turns_from_the_lowest_node() {
         .collect();
     assert_eq!(served, [0, 3, 4, 0, 3, 4, 0, 3, 4]);
     assert_eq!(mm.node_counters(NodeId(3)).interleave_hit, 3);
+}
+
+/// A full node's turns go to the nearest other one and are no hits of its own.
+#[test]
+fn weighted_interleaving_serves_each_node_as_its_weight_says() {
+    let machine = SimMachine::builder().node(16 * MIB, 1).node(16 * MIB, 1).node(8 * MIB, 1);
+    let machine = machine.build();
+    let map = machine.map();
+    let mm = up(&machine, &map);
+    let turns = WeightedInterleave::new(*map.with_memory(), &[3, 1, 2]);
+    let request = PAGE.on(Policy::WeightedInterleave(&turns));
+    let blocks: Vec<_> = (0..600).map(|_| mm.alloc(&request).unwrap()).collect();
+    let served = |node| blocks.iter().filter(|block| block.zone().node == NodeId(node)).count();
+    assert_eq!([served(0), served(1), served(2)], [300, 100, 200]);
+    assert_eq!(mm.node_counters(NodeId(0)).interleave_hit, 300);
+    let all_of_2 = take_all(&mm, &PAGE.on(Policy::Bind(&NodeSet::of(NodeId(2)))));
+    let elsewhere: Vec<_> = (0..6).map(|_| mm.alloc(&request).unwrap()).collect();
+    assert!(elsewhere.iter().all(|block| block.zone().node != NodeId(2)));
+    assert_eq!(mm.node_counters(NodeId(2)).interleave_hit, 200);
+    let all = blocks.into_iter().chain(all_of_2).chain(elsewhere);
+    all.for_each(|block| mm.free(block).unwrap());
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! The HMAT from the outside: what must hold of any bytes.
 
+mod access;
 mod structures;
+#[path = "../topology/tables.rs"]
+#[allow(dead_code, reason = "the node map's own tests use the rest")]
+mod tables;
 
 use nearmem::finding::Finding;
 use nearmem::firmware::hmat::{Body, Hmat};

@@ -5,9 +5,7 @@ use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
-mod machine;
-
-use machine::{CPUS, DEVICE, Domain, MEMORY, Machine};
+use super::by_hand::{CPUS, DEVICE, Domain, MEMORY, Machine};
 
 /// The numbers of a set's nodes.
 fn ids(nodes: NodeSet) -> Vec<u16> {
@@ -51,6 +49,7 @@ fn write_latency_decides_then_read_latency_then_bandwidths() {
         (vec![write([7, 7, 8]), read([9, 8, 1])], vec![1], vec![1]),
         (vec![write([7, 7, 7]), write_bandwidth([5, 6, 7])], vec![2], vec![1]),
         (vec![write_bandwidth([6, 6, 6]), read_bandwidth([3, 2, 1])], vec![0], vec![0]),
+        (vec![read_bandwidth([9, 1, 9]), write_bandwidth([5, 6, 5])], vec![1], vec![1]),
         // Read bandwidth has the last word, though it stands first.
         (vec![read_bandwidth([1, 2, 3]), write([1, 1, 1])], vec![2], vec![1]),
         // What is not known of an initiator does not make it the best.

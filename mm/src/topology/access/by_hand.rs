@@ -1,4 +1,4 @@
-//! Machines for the tests: node maps from small SRATs.
+//! Machines made by hand, for tests: node maps from small SRATs.
 
 use std::string::{String, ToString};
 use std::vec;
@@ -53,9 +53,9 @@ impl<'a> Machine<'a> {
         let rules = MapOptions::default();
         let memory = MemoryMap::build(&mut regions, &mut usable, rules, &mut |_| ());
         let line = std::format!("numa={}", self.numa);
-        let numa = options::parse(&line, &mut |_| ()).numa;
-        let inputs = Inputs { srat: Some(&srat), numa, ..Inputs::new(&memory) };
-        let needs = StorageNeeds::of(Some(&srat), &memory, 0).with_numa(&numa);
+        let options::Options { numa, fake, .. } = options::parse(&line, &mut |_| ());
+        let inputs = Inputs { srat: Some(&srat), numa, fake, ..Inputs::new(&memory) };
+        let needs = StorageNeeds::of(Some(&srat), &memory, 0).with_fake(fake.as_ref());
         let mut room = HeapRoom::new(needs);
         let map = NodeMap::build(&inputs, room.storage(), &mut |_| ());
 
