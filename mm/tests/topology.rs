@@ -4,6 +4,8 @@
 mod fake;
 #[path = "topology/model.rs"]
 mod model;
+#[path = "topology/order.rs"]
+mod order;
 #[path = "topology/rules.rs"]
 mod rules;
 #[path = "topology/tables.rs"]
