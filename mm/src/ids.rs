@@ -118,6 +118,20 @@ impl NodeSet {
         })
     }
 
+    /// The node that comes at `place`, counted from 0, ascending.
+    pub fn nth(&self, place: usize) -> Option<NodeId> {
+        let mut left = place;
+        for (at, &word) in self.words.iter().enumerate() {
+            let here = word.count_ones() as usize;
+            if left < here {
+                let bits = (0..64_u16).filter(|bit| word >> bit & 1 == 1);
+                return bits.map(|bit| NodeId((at * 64) as u16 + bit)).nth(left);
+            }
+            left -= here;
+        }
+        None
+    }
+
     /// The lowest node, if there is one.
     pub fn first(&self) -> Option<NodeId> {
         self.iter().next()
@@ -177,6 +191,8 @@ mod tests {
             let set: NodeSet = nodes.iter().map(|&node| NodeId(node)).collect();
             assert_eq!(format!("{set}"), text);
             assert_eq!(set.len(), nodes.len());
+            let places = 0..nodes.len() + 1;
+            assert!(places.map(|at| set.nth(at)).eq(set.iter().map(Some).chain([None])));
         }
     }
 

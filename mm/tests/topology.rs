@@ -1,5 +1,7 @@
 //! The node map from the outside: rules by example, and properties on any input.
 
+#[path = "topology/capacity.rs"]
+mod capacity;
 #[path = "topology/fake.rs"]
 mod fake;
 #[path = "topology/model.rs"]

@@ -128,7 +128,7 @@ fn make_nodes<'m, P: Platform>(
     zones: &[&Zone<'_>],
 ) -> Result<&'m [NodeEntry<'m>], HandOverError> {
     let count = map.possible().iter().last().map_or(1, |last| last.index() + 1);
-    let empty = |_| Some(NodeEntry { order: &[], zones: [NO_ZONE; 3] });
+    let empty = |_| Some(NodeEntry { order: &[], cpus: 0, zones: [NO_ZONE; 3] });
     let nodes = room.slice(nearest(map, NodeId(0)), count, empty)?;
     let mut orders = FallbackOrders::new(map.with_memory(), |from, to| map.distance(from, to));
     for (id, entry) in (0..).map(NodeId).zip(nodes.iter_mut()) {
@@ -140,6 +140,9 @@ fn make_nodes<'m, P: Platform>(
             }
         });
         entry.order = list;
+    }
+    for (entry, cpus) in nodes.iter_mut().zip(map.cpu_counts()) {
+        entry.cpus = cpus;
     }
     for (index, zone) in zones.iter().enumerate() {
         let ZoneId { node, kind } = zone.id();

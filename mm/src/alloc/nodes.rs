@@ -10,6 +10,8 @@ pub(super) const NO_ZONE: u16 = u16::MAX;
 pub(super) struct NodeEntry<'m> {
     /// Itself, memory or not, then the nodes with memory.
     pub(super) order: &'m [NodeId],
+    /// How many CPUs it has.
+    pub(super) cpus: u16,
     /// The indices of its zones by kind, or [`NO_ZONE`].
     pub(super) zones: [u16; 3],
 }

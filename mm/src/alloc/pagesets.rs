@@ -69,7 +69,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     }
 
     fn sizes_of(&self, zone: &Zone<'_>) -> PagesetSizes {
-        let own = self.map.cpus_of(zone.id().node).count();
+        let own = self.nodes.get(zone.id().node.index()).map_or(0, |entry| usize::from(entry.cpus));
         let sharing = if own == 0 { self.map.cpus().len() } else { own };
         PagesetSizes::of_zone(zone.managed(), zone.watermarks().low, sharing as u64)
     }

@@ -33,22 +33,31 @@ impl<'a, D: Fn(NodeId, NodeId) -> u8> FallbackOrders<'a, D> {
     /// first, then those that were first less often, then the lowest id.
     pub fn list(&mut self, node: NodeId, mut add: impl FnMut(NodeId)) {
         add(node);
-        let mut left = *self.with_memory;
-        left.remove(node);
+        let mut left = [0_u64; MAX_NODES];
+        let others = self.with_memory.iter().filter(|&other| other != node);
+        let count = left.iter_mut().zip(others).map(|(slot, other)| *slot = self.key(node, other));
+        let count = count.count();
+        let left = left.get_mut(..count).unwrap_or_default();
+        // A node's load changes when it is its turn, so the order of the rest stands.
+        left.sort_unstable();
         let mut last = node;
-        while let Some(next) = left.iter().min_by_key(|&other| {
-            let distance = u16::from((self.distance)(node, other)) + u16::from(other < node);
-            (distance, self.load.get(other.index()).copied())
-        }) {
+        for next in left.iter().map(|&key| NodeId(key as u16)) {
             if (self.distance)(node, next) != (self.distance)(node, last)
                 && let Some(load) = self.load.get_mut(next.index())
             {
                 *load = load.saturating_add(1);
             }
             add(next);
-            left.remove(next);
             last = next;
         }
+    }
+
+    /// What nodes are sorted by, the most important in the highest bits, and the id in the lowest
+    /// 16. One number, so that sorting asks for no distance.
+    fn key(&self, node: NodeId, other: NodeId) -> u64 {
+        let distance = u64::from((self.distance)(node, other)) + u64::from(other < node);
+        let load = self.load.get(other.index()).copied().unwrap_or_default();
+        distance << 32 | u64::from(load) << 16 | u64::from(other.0)
     }
 }
 

@@ -91,7 +91,7 @@ fn physical<'m>(
     };
     let with_memory: NodeSet = rest.ranges.as_slice().iter().map(|range| range.node).collect();
     let nodes = Nodes { records, with_memory: &with_memory, initiators: &initiators };
-    let cpus = cpus::assign(inputs, &nodes, rest.cpus, findings);
+    let cpus = cpus::assign(inputs, nodes, rest.cpus, findings);
     let with_cpus: NodeSet = match inputs.cpus {
         [] => records.iter().map(|record| record.node).collect(),
         _ => cpus.iter().map(|cpu| cpu.node).collect(),

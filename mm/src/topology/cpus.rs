@@ -9,7 +9,7 @@ use crate::ids::{ApicId, CpuId, NodeId, NodeSet};
 /// What is known of nodes before CPUs are looked at.
 pub struct Nodes<'a> {
     /// The SRAT's CPU records, ascending by APIC id.
-    pub records: &'a [CpuRecord],
+    pub records: &'a mut [CpuRecord],
     /// Nodes with memory.
     pub with_memory: &'a NodeSet,
     /// Nodes with a generic initiator.
@@ -19,7 +19,7 @@ pub struct Nodes<'a> {
 /// Gives every present CPU its node. CPUs beyond the room are left out, with a finding.
 pub fn assign<'m>(
     inputs: &Inputs<'_>,
-    nodes: &Nodes<'_>,
+    nodes: Nodes<'_>,
     room: &'m mut [Cpu],
     findings: &mut dyn Findings,
 ) -> &'m mut [Cpu] {
@@ -27,6 +27,7 @@ pub fn assign<'m>(
     let listed = cpus.iter().filter_map(|cpu| nodes.record(cpu.apic)).map(|record| record.node);
     let others = nodes.with_memory.iter().chain(nodes.initiators.iter());
     let online: NodeSet = listed.chain(others).collect();
+    let first = note_online(nodes.records, &online).or(online.first()).unwrap_or_default();
     for (number, cpu) in cpus.iter_mut().enumerate() {
         if let Some(record) = nodes.record(cpu.apic) {
             cpu.node = record.node;
@@ -34,7 +35,7 @@ pub fn assign<'m>(
         }
         cpu.node = match inputs.unlisted {
             UnlistedCpus::Dealt => nodes.dealt(number),
-            UnlistedCpus::ByCache(cache) => nodes.near(cpu.apic, cache, &online),
+            UnlistedCpus::ByCache(cache) => nodes.near(cpu.apic, cache, &online).unwrap_or(first),
         };
         let id = CpuId(number as u16);
         let kind = Kind::CpuWithoutRecord { cpu: id, apic: cpu.apic.0, node: cpu.node };
@@ -83,20 +84,34 @@ impl Nodes<'_> {
     /// Round robin over the nodes with memory.
     fn dealt(&self, number: usize) -> NodeId {
         let turn = number % self.with_memory.len().max(1);
-        self.with_memory.iter().nth(turn).unwrap_or_default()
+        self.with_memory.nth(turn).unwrap_or_default()
     }
 
-    /// The node numbered as the CPU's last-level cache, else one nearby by APIC id.
-    fn near(&self, apic: ApicId, cache: CacheId, online: &NodeSet) -> NodeId {
+    /// The node numbered as the CPU's last-level cache, else that of the nearest lower APIC id on
+    /// an online node.
+    fn near(&self, apic: ApicId, cache: CacheId, online: &NodeSet) -> Option<NodeId> {
         let cache = u16::try_from(cache.of(apic)).map(NodeId);
         if let Ok(node) = cache
             && online.contains(node)
         {
-            return node;
+            return Some(node);
         }
-        let after = self.records.partition_point(|record| record.apic < apic);
-        let (lower, higher) = self.records.split_at(after);
-        let mut nearby = lower.iter().rev().chain(higher).map(|record| record.node);
-        nearby.find(|&node| online.contains(node)).or(online.first()).unwrap_or_default()
+        let lower = self.records.partition_point(|record| record.apic < apic);
+        let nearest = self.records.get(lower.checked_sub(1)?)?.up_to_online as usize;
+        self.records.get(nearest.checked_sub(1)?).map(|record| record.node)
     }
+}
+
+/// Notes in each record where the last one of an online node is; gives the node of the first, which
+/// is the nearest higher one where there is no lower one.
+fn note_online(records: &mut [CpuRecord], online: &NodeSet) -> Option<NodeId> {
+    let (mut first, mut up_to) = (None, 0);
+    for (number, record) in (1..).zip(records) {
+        if online.contains(record.node) {
+            first.get_or_insert(record.node);
+            up_to = number;
+        }
+        record.up_to_online = up_to;
+    }
+    first
 }

@@ -33,7 +33,7 @@ mod storage;
 mod walk;
 mod windows;
 
-use crate::ids::{ApicId, CpuId, NodeId, NodeSet, ProximityDomain};
+use crate::ids::{ApicId, CpuId, MAX_NODES, NodeId, NodeSet, ProximityDomain};
 use crate::units::{Pfn, PfnRange, PhysAddr};
 
 pub use domains::Domain;
@@ -218,6 +218,24 @@ impl<'m> NodeMap<'m> {
         let here = move |cpu: &Cpu| online && self.parts.whole(cpu.node) == whole;
         let cpus = (0..).map(CpuId).zip(self.cpus);
         cpus.filter(move |&(_, cpu)| here(cpu)).map(|(id, _)| id)
+    }
+
+    /// How many CPUs each node has, by node: as many as [`NodeMap::cpus_of`] gives.
+    pub fn cpu_counts(&self) -> [u16; MAX_NODES] {
+        let mut by_whole = [0_u16; MAX_NODES];
+        for cpu in self.cpus {
+            if let Some(count) = by_whole.get_mut(self.parts.whole(cpu.node).index()) {
+                *count = count.saturating_add(1);
+            }
+        }
+        let mut counts = [0; MAX_NODES];
+        for node in self.online.iter() {
+            let whole = by_whole.get(self.parts.whole(node).index());
+            if let Some((count, &whole)) = counts.get_mut(node.index()).zip(whole) {
+                *count = whole;
+            }
+        }
+        counts
     }
 
     /// The node that a fake node is a part of, as the SRAT numbers them; the node itself when

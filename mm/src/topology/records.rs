@@ -16,12 +16,15 @@ pub struct CpuRecord {
     pub offset: u32,
     /// Number of the record in the table, from 0.
     pub record: u32,
+    /// While CPUs without a record are placed: how many records there are up to the last one of an
+    /// online node, among those up to this one by APIC id. 0 when there is none.
+    pub(super) up_to_online: u32,
 }
 
 impl CpuRecord {
     /// APIC 0 on node 0, to fill storage with.
     pub const NONE: CpuRecord =
-        CpuRecord { apic: ApicId(0), node: NodeId(0), offset: 0, record: 0 };
+        CpuRecord { apic: ApicId(0), node: NodeId(0), offset: 0, record: 0, up_to_online: 0 };
 
     fn place(&self) -> Place {
         Place::record(srat::SIGNATURE, self.offset, self.record)

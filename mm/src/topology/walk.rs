@@ -102,7 +102,8 @@ fn cpus_and_initiators<'m>(
                 let node = name(domains, cpu.pxm, cpu.high_bits, &mut find);
                 let Some(node) = node else { continue };
                 let Entry { offset, record, .. } = entry;
-                if !records.push(CpuRecord { apic: cpu.apic, node, offset, record }) && !full {
+                let new = CpuRecord { apic: cpu.apic, node, offset, record, ..CpuRecord::NONE };
+                if !records.push(new) && !full {
                     full = true;
                     find(Kind::SratTooManyCpus { limit: records.room() as u32 });
                 }

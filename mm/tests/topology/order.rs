@@ -115,7 +115,7 @@ fn table(pieces: &[Piece]) -> Vec<u8> {
 
 /// A distance for every pair of domains, another one back.
 fn distances() -> Vec<u8> {
-    let cell = |at: u32| if at % 11 == 0 { 10 } else { 11 + (at * 37 % 200) as u8 };
+    let cell = |at: u32| if at.is_multiple_of(11) { 10 } else { 11 + (at * 37 % 200) as u8 };
     slit(10, &(0..100).map(cell).collect::<Vec<_>>())
 }
 

@@ -45,7 +45,7 @@ fn check_body(body: &Body<'_>, rest: &[u8], revision: u8) -> Option<usize> {
             assert_eq!((kind, length), (0, 40));
             let flags = half(rest, 8);
             let initiator = (flags & 1 == 1).then(|| word(rest, 12));
-            let memory = (revision != 1 || flags & 2 == 2).then(|| word(rest, 16));
+            let memory = (revision > 1 || flags & 2 == 2).then(|| word(rest, 16));
             assert_eq!(attributes.initiator.map(|pxm| pxm.0), initiator);
             assert_eq!(attributes.memory.map(|pxm| pxm.0), memory);
         }

@@ -28,8 +28,8 @@ pub struct Machine {
     pub line: String,
     /// In xAPIC mode ids end at 254.
     pub xapic: bool,
-    /// Which bits of an APIC id name the last-level cache; `None` on Intel.
-    pub cache: Option<u32>,
+    /// How an APIC id names the last-level cache; `None` on Intel.
+    pub cache: Option<CacheId>,
     /// Room for a second map that need not be enough.
     pub room: StorageNeeds,
 }
@@ -66,7 +66,15 @@ impl Machine {
             cpus: cpus.chunks_exact(4).map(|id| ApicId(word(id))).collect(),
             line: String::from_utf8_lossy(line).into_owned(),
             xapic: knob(0) & 1 == 1,
-            cache: (knob(0) & 2 == 2).then(|| u32::from(knob(1))),
+            cache: match knob(0) & 6 {
+                2 => Some(CacheId::Shift(knob(1).into())),
+                6 => Some(CacheId::Die {
+                    socket_shift: knob(1).into(),
+                    cpus: knob(9).into(),
+                    dies: knob(10).into(),
+                }),
+                _ => None,
+            },
             room: StorageNeeds {
                 nodes: room(2),
                 ranges: room(3),
@@ -79,14 +87,10 @@ impl Machine {
         }
     }
 
-    /// The machine as bytes, without [`Machine::room`].
+    /// The machine as bytes, without [`Machine::cache`] and [`Machine::room`].
     pub fn to_bytes(&self) -> Vec<u8> {
         let regions: Vec<u8> = self.regions.iter().flat_map(region_bytes).collect();
         let cpus: Vec<u8> = self.cpus.iter().flat_map(|apic| apic.0.to_le_bytes()).collect();
-        let knobs = [
-            u8::from(self.xapic) | u8::from(self.cache.is_some()) << 1,
-            self.cache.unwrap_or(0) as u8,
-        ];
         let table = |table: &Option<Vec<u8>>| table.clone().unwrap_or_default();
         let sections: [Vec<u8>; SECTIONS] = [
             table(&self.srat),
@@ -95,7 +99,7 @@ impl Machine {
             regions,
             cpus,
             self.line.clone().into_bytes(),
-            knobs.to_vec(),
+            vec![u8::from(self.xapic)],
         ];
         let length = |section: &Vec<u8>| u16::try_from(section.len()).unwrap_or(u16::MAX);
         let lengths = sections.iter().flat_map(|section| length(section).to_le_bytes());
@@ -125,7 +129,7 @@ impl Machine {
             cedt: self.cedt.as_deref(),
             cpus: &cpus,
             unlisted: match self.cache {
-                Some(shift) => UnlistedCpus::ByCache(CacheId::Shift(shift)),
+                Some(cache) => UnlistedCpus::ByCache(cache),
                 None => UnlistedCpus::Dealt,
             },
             max_apic_id: if self.xapic { Inputs::XAPIC } else { Inputs::X2APIC },

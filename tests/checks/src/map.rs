@@ -7,7 +7,8 @@ use nearmem::finding::Kind;
 use nearmem::firmware::slit::Slit;
 use nearmem::ids::MAX_NODES;
 use nearmem::topology::{
-    Cpu, HeapRoom, Inputs, NodeMap, NodeRange, NumaOption, Source, StorageNeeds,
+    CacheId, Cpu, HeapRoom, Inputs, NodeMap, NodeRange, NumaOption, Source, StorageNeeds,
+    UnlistedCpus,
 };
 use nearmem::{CpuId, NodeId, Pfn, PhysAddr};
 
@@ -59,7 +60,7 @@ fn check_findings(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen, found: &C
     let nodes = map.possible().len().max(seen.domains.len());
     let windows = inputs.cedt.map_or(0, |bytes| bytes.len() / 4);
     let given = inputs.fake.map_or(0, |fake| fake.distances.iter().count());
-    let most = 6 * seen.records + 5 * windows + rows + 5 * nodes + inputs.cpus.len() + given + 16;
+    let most = 7 * seen.records + 5 * windows + rows + 5 * nodes + inputs.cpus.len() + given + 16;
     let length = |table: Option<&[u8]>| table.map_or(0, <[u8]>::len);
     found.check(
         most,
@@ -187,9 +188,13 @@ fn check_cpus(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen) {
         if number < 32 {
             assert!(map.cpus_of(cpu.node).any(|other| other == id), "{cpu:?}");
         }
-        if let (Source::Srat, Some(&node)) = (map.source(), seen.cpus.get(&cpu.apic)) {
-            assert_eq!(cpu.node, node, "{cpu:?}");
+        if map.source() == Source::Srat {
+            assert_eq!(cpu.node, home(map, inputs, seen, number), "{cpu:?}");
         }
+    }
+    let counts = map.cpu_counts();
+    for node in map.possible().iter().take(32) {
+        assert_eq!(usize::from(counts[node.index()]), map.cpus_of(node).count(), "node {node}");
     }
     for record in map.cpu_records() {
         let node = match map.source() {
@@ -206,6 +211,34 @@ fn check_cpus(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen) {
         let nodes = if inputs.cpus.is_empty() { listed() } else { present() };
         assert!(map.with_cpus().iter().eq(nodes));
     }
+}
+
+/// Where a CPU goes: by its record, or else as its vendor's code has it (reference: numa-discovery,
+/// section 6).
+fn home(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen, number: usize) -> NodeId {
+    let apic = inputs.cpus[number];
+    if let Some(&node) = seen.cpus.get(&apic) {
+        return node;
+    }
+    let with_memory: Vec<_> = map.with_memory().iter().collect();
+    let UnlistedCpus::ByCache(cache) = inputs.unlisted else {
+        return with_memory[number % with_memory.len()];
+    };
+    let present = inputs.cpus.iter().filter_map(|apic| seen.cpus.get(apic));
+    let online: BTreeSet<_> =
+        present.chain(&with_memory).chain(&seen.initiators).copied().collect();
+    let above = |shift: u32| u64::from(apic.0) >> shift.min(63);
+    let cache = match cache {
+        CacheId::Shift(shift) => above(shift),
+        CacheId::Die { socket_shift, cpus, dies } => {
+            let within = u64::from(apic.0) - (above(socket_shift) << socket_shift.min(63));
+            above(socket_shift) * u64::from(dies) + within / u64::from(cpus.max(1))
+        }
+    };
+    let near = seen.cpus.range(..apic).rev().chain(seen.cpus.range(apic..));
+    let by_number = online.iter().find(|node| u64::from(node.0) == cache);
+    let by_apic = near.map(|(_, node)| node).find(|node| online.contains(node));
+    *by_number.or(by_apic).or(online.first()).unwrap()
 }
 
 fn check_distances(map: &NodeMap<'_>, inputs: &Inputs<'_>, seen: &Seen) {

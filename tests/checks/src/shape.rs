@@ -2,7 +2,7 @@
 //! then damage byte by byte.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use nearmem::topology::{Region, RegionKind, StorageNeeds};
+use nearmem::topology::{CacheId, Region, RegionKind, StorageNeeds};
 use nearmem::{ApicId, PhysRange};
 
 use crate::machine::Machine;
@@ -60,13 +60,25 @@ fn machine(bytes: &mut Unstructured<'_>) -> Result<Machine> {
         fake_nodes: room()?,
         fake_blocks: room()?,
     };
-    let (xapic, cache) = (bytes.ratio(1, 4)?, bytes.arbitrary::<Option<u8>>()?.map(u32::from));
+    let (xapic, cache) = (bytes.ratio(1, 4)?, cache(bytes)?);
     damage(bytes, &mut srat)?;
     damage(bytes, &mut slit)?;
     damage(bytes, &mut cedt)?;
     let table = |bytes: Vec<u8>| (!bytes.is_empty()).then_some(bytes);
     let (srat, slit, cedt) = (table(srat), table(slit), table(cedt));
     Ok(Machine { srat, slit, cedt, regions, cpus, line, xapic, cache, room })
+}
+
+fn cache(bytes: &mut Unstructured<'_>) -> Result<Option<CacheId>> {
+    let small = |bytes: &mut Unstructured<'_>| Ok(u32::from(u8::arbitrary(bytes)? % 40));
+    Ok(match bytes.int_in_range(0..=3)? {
+        0 => Some(CacheId::Shift(small(bytes)?)),
+        1 => {
+            let (socket_shift, cpus, dies) = (small(bytes)?, small(bytes)?, small(bytes)?);
+            Some(CacheId::Die { socket_shift, cpus, dies })
+        }
+        _ => None,
+    })
 }
 
 /// A table with a header that is right.
@@ -199,6 +211,7 @@ fn line(bytes: &mut Unstructured<'_>) -> Result<String> {
         6 => format!("mem={mib}M"),
         7 => format!("memmap={small}M${mib}M"),
         8 => format!("numa=fake={small}U:{}", String::arbitrary(bytes)?),
+        9 => format!("numa=noacpi numa=fake={small}"),
         _ => String::new(),
     })
 }

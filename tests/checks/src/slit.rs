@@ -13,7 +13,7 @@ const MATRIX: usize = 44;
 pub fn check(bytes: &[u8]) {
     let mut found = Collected::default();
     let slit = Slit::parse(bytes, &mut found);
-    found.check(5, &[("SLIT", bytes.len())]);
+    found.check(6, &[("SLIT", bytes.len())]);
     let Some(slit) = slit else {
         assert!(!found.findings.is_empty(), "refused without a reason");
         return;

@@ -30,6 +30,15 @@ pub fn check(bytes: &[u8]) {
         match reading(&table[at..], srat.header().revision) {
             Some((body, size)) => {
                 assert_eq!(entry.body, body);
+                let known = match table[at] {
+                    1 => 40,
+                    2 => 24,
+                    5 => 32,
+                    _ => size,
+                };
+                let decoded = !matches!(body, Body::BadLength { .. } | Body::Other { .. });
+                let surplus = if decoded { size.saturating_sub(known) } else { 0 };
+                assert_eq!(usize::from(entry.surplus), surplus);
                 at += size;
             }
             None => {
