@@ -4,7 +4,7 @@ use crate::pageset::{BlockWord, Pageset, PagesetCell, ROW, Refused as Unstacked}
 use crate::platform::CpuToken;
 use crate::sync::AtomicBool;
 use crate::units::{Order, Pfn};
-use crate::zone::{FreeError, Zone, ZoneId, ZoneKind};
+use crate::zone::{Cursor, FreeError, Zone, ZoneId, ZoneKind};
 
 use super::FrameBlock;
 use super::counters::LocalCounters;
@@ -23,6 +23,8 @@ pub(super) struct Slot<'m> {
     /// Another CPU wants what is parked here.
     pub(super) wanted: AtomicBool,
     pub(super) counters: LocalCounters,
+    /// Where this CPU took last from the zone itself.
+    cursor: Cursor,
 }
 
 /// Why a zone gave nothing.
@@ -46,6 +48,7 @@ impl<'m> Slot<'m> {
             first: Pfn(aligned),
             wanted: AtomicBool::new(false),
             counters: LocalCounters::default(),
+            cursor: Cursor::new(),
         }
     }
 
@@ -104,7 +107,7 @@ impl<'m> Slot<'m> {
         }
         let taken = match order == Order::ZERO && !pageset.is_boot() {
             true => self.refill(token, pageset),
-            false => self.zone.take(token, order),
+            false => self.zone.take(token, &self.cursor, order),
         };
         let block = |pfn| FrameBlock::new(self.zone, BlockWord::new(self.index, order, pfn));
         // No single frame left although some were counted: other CPUs were faster.
@@ -124,7 +127,7 @@ impl<'m> Slot<'m> {
     fn refill(&self, token: &CpuToken, pageset: &Pageset<'_>) -> Option<Pfn> {
         let mut frames = [Pfn(0); ROW];
         let wanted = (pageset.batch() as usize + 1).min(ROW);
-        let taken = self.zone.take_batch(token, frames.get_mut(..wanted)?);
+        let taken = self.zone.take_batch(token, &self.cursor, frames.get_mut(..wanted)?);
         let (&first, rest) = frames.get(..taken)?.split_first()?;
         self.counters.refills.add(1);
         let parked = pageset.fill(self.first, rest);

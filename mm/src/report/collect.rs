@@ -6,7 +6,6 @@ use super::figures::{NodeMemory, PagesetFigures, ZoneFigures};
 use crate::alloc::MemorySubsystem;
 use crate::ids::{CpuId, NodeId};
 use crate::platform::Platform;
-use crate::units::Order;
 use crate::zone::{ZoneId, ZoneKind};
 
 /// The frames of a node: the sums over its zones.
@@ -20,12 +19,7 @@ pub fn node_memory<P: Platform>(memory: &MemorySubsystem<'_, P>, node: NodeId) -
 /// A zone; `None` when it has no frames.
 pub fn zone<P: Platform>(memory: &MemorySubsystem<'_, P>, id: ZoneId) -> Option<ZoneFigures> {
     let zone = memory.zone(id)?;
-    let mut blocks = [0; Order::COUNT];
-    let cpu = memory.pin();
-    for (count, order) in blocks.iter_mut().zip(Order::all()) {
-        *count = zone.blocks(cpu.token(), order);
-    }
-    drop(cpu);
+    let blocks = zone.block_counts(memory.pin().token());
     Some(ZoneFigures {
         id,
         span: zone.span(),

@@ -5,25 +5,33 @@
 //! leaves. Out: blocks of 2^0 to 2^10 frames.
 //!
 //! ```text
-//! shared    Zone        what all CPUs see: a lock, counters, watermarks
-//! areas     Areas       the contiguous ranges of the zone, and which frames were released to it
-//! frames    FreeFrames  the free frames of one contiguous range: an interface (decision 6)
-//! buddy     Buddy       ... and its implementation: a bitmap per order
-//! raw       RawMemory   the caller's metadata memory, cut into slices: the only `unsafe` here
+//! shared    Zone         what all CPUs see: the free frames, watermarks, protection
+//! frames    FreeFrames   the free frames of a zone: an interface (decision 6)
+//! free_map  FreeMap      ... as bits and counters, without a lock: what zones use
+//! buddy     LockedBuddy  ... as a bitmap for each order, behind a lock: to compare with
+//! cursor    Cursor       where a CPU took last
+//! managed   Managed      which frames were released to the zone
+//! raw       RawMemory    the caller's metadata memory, cut into slices: the only `unsafe` here
 //! ```
 
-mod areas;
 mod buddy;
+mod cursor;
 mod error;
 mod frames;
+mod free_map;
 mod kind;
+mod managed;
 mod raw;
 mod shared;
 mod span;
 
-pub use buddy::Buddy;
+pub use buddy::LockedBuddy;
+pub use cursor::Cursor;
 pub use error::{FreeError, ReleaseError};
 pub use frames::FreeFrames;
+#[cfg(loom)]
+pub use free_map::Block;
+pub use free_map::FreeMap;
 pub use kind::{ZoneId, ZoneKind};
 pub use raw::RawMemory;
 pub use shared::{Watermarks, Zone};

@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use crate::sync::{AtomicU16, AtomicU32, AtomicU64};
+
 /// Metadata memory that nobody else uses. Its contents are garbage until it is cut into slices,
 /// which are initialised as they are made.
 #[derive(Debug)]
@@ -71,6 +73,55 @@ impl<'m> RawMemory<'m> {
         // SAFETY: as above, and all `len` values have just been written. The slice may live for
         // `'m`: `cut` never gives the bytes out again.
         Some(unsafe { core::slice::from_raw_parts_mut(first, len) })
+    }
+
+    /// Cuts off the next `count` values as they are: garbage, which the caller does not read before
+    /// it wrote it. `None` when there is not enough memory.
+    #[cfg(not(loom))]
+    pub(super) fn unwritten<T: AnyBytes>(&mut self, count: u64) -> Option<&'m [T]> {
+        const { assert!(align_of::<T>() <= Self::ALIGN) };
+        let len = usize::try_from(count).ok()?;
+        let memory = self.cut(size_of::<T>().checked_mul(len)? as u64)?;
+        // SAFETY: `cut` found as many bytes, aligned to 64, which are RAM, ours alone for `'m`
+        // (see `new`), and in no other cut. Whatever they hold is a `T` (see `AnyBytes`).
+        Some(unsafe { core::slice::from_raw_parts(memory.at.cast::<T>(), len) })
+    }
+
+    /// The same for models, written.
+    #[cfg(loom)]
+    pub(super) fn unwritten<T: AnyBytes>(&mut self, count: u64) -> Option<&'m [T]> {
+        self.slice(count, |_| Some(T::fresh())).map(|slice| &*slice)
+    }
+}
+
+/// A type that can be written through a shared reference and for which any bytes are a value.
+///
+/// # Safety
+/// It is an atomic integer, or an array of such.
+pub(super) unsafe trait AnyBytes: Sized {
+    /// Loom's atomics are more than bytes: there, memory cannot stay as it is.
+    #[cfg(loom)]
+    fn fresh() -> Self;
+}
+
+macro_rules! any_bytes {
+    ($($atomic:ty),*) => {$(
+        // SAFETY: an atomic integer.
+        unsafe impl AnyBytes for $atomic {
+            #[cfg(loom)]
+            fn fresh() -> Self {
+                <$atomic>::new(0)
+            }
+        }
+    )*};
+}
+any_bytes!(AtomicU16, AtomicU32, AtomicU64);
+
+// SAFETY: an array of atomic integers.
+unsafe impl<T: AnyBytes, const N: usize> AnyBytes for [T; N] {
+    #[cfg(loom)]
+    fn fresh() -> Self {
+        core::array::from_fn(|_| T::fresh())
     }
 }
 

@@ -1,15 +1,14 @@
 //! A zone at run time, as all CPUs share it.
 
-use super::areas::{Areas, RESERVED_RANGES, area_of};
+use super::managed::{RESERVED_RANGES, range_of};
 use super::span::{present_ranges, zone_span};
-use super::{Buddy, FreeError, RawMemory, ReleaseError, ZoneId, ZoneKind, ZoneSpan};
+use super::{
+    Cursor, FreeError, FreeFrames, FreeMap, RawMemory, ReleaseError, ZoneId, ZoneKind, ZoneSpan,
+};
 use crate::platform::{CpuToken, PhysMap};
-use crate::sync::{AtomicU64, Ordering::Relaxed, SpinLock};
+use crate::sync::{AtomicU64, Ordering::Relaxed};
 use crate::topology::NodeMap;
 use crate::units::{Order, Pfn, PfnRange, PhysRange};
-
-/// What keeps the free frames of the zones of this crate (decision 6).
-type ZoneAreas<'m> = Areas<'m, Buddy<'m>>;
 
 /// The three watermarks, in frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,19 +23,17 @@ pub struct Watermarks {
 
 /// A zone at run time. Shared by all CPUs.
 ///
-/// Frames are reserved (not the allocator's), free, or taken. The lock is only ever held by
-/// who has a [`CpuToken`], so that no interrupt can come between. Counters are plain numbers
-/// for readers: they are written under the lock, order nothing, and so are `Relaxed`.
+/// Frames are reserved (not the allocator's), free, or taken. Who takes or puts has a
+/// [`CpuToken`], so that no interrupt comes between two steps that others wait for. Counters are
+/// plain numbers for readers: they order nothing, and so are `Relaxed`.
 pub struct Zone<'m> {
     id: ZoneId,
     index: usize,
     span: PfnRange,
     present: u64,
     metadata: PhysRange,
-    ranges: &'m [PfnRange],
-    areas: SpinLock<ZoneAreas<'m>>,
+    frames: FreeMap<'m>,
     managed: AtomicU64,
-    free: AtomicU64,
     leaked: AtomicU64,
     watermarks: [AtomicU64; 3],
     protection: [AtomicU64; 3],
@@ -50,7 +47,7 @@ impl<'m> Zone<'m> {
     /// Bytes of metadata for a zone, which the caller provides on the zone's node, aligned to 64
     /// bytes.
     pub fn metadata_bytes(map: &NodeMap<'_>, id: ZoneId) -> u64 {
-        ZoneAreas::metadata_bytes(present_ranges(map, id))
+        FreeMap::metadata_bytes(present_ranges(map, id))
     }
 
     /// Makes the zone, all frames reserved. `memory` holds garbage. `index` is the zone's place
@@ -72,17 +69,15 @@ impl<'m> Zone<'m> {
         // at one pointer (`PhysMap`).
         let raw = unsafe { RawMemory::new(platform.phys_to_virt(memory.start), memory.len()) };
         let count = present_ranges(map, id).count() as u64;
-        let areas = ZoneAreas::new(span, count, present_ranges(map, id), raw)?;
+        let frames = FreeMap::new(span, count, present_ranges(map, id), raw)?;
         Some(Zone {
             id,
             index,
             span,
             present,
             metadata: memory,
-            ranges: areas.ranges(),
-            areas: SpinLock::new(areas),
+            frames,
             managed: AtomicU64::new(0),
-            free: AtomicU64::new(0),
             leaked: AtomicU64::new(0),
             watermarks: core::array::from_fn(|_| AtomicU64::new(0)),
             protection: core::array::from_fn(|_| AtomicU64::new(0)),
@@ -111,12 +106,12 @@ impl<'m> Zone<'m> {
 
     /// The contiguous ranges of RAM of the zone, ascending.
     pub fn ranges(&self) -> &'m [PfnRange] {
-        self.ranges
+        self.frames.ranges()
     }
 
     /// Whether the frame is RAM of this zone.
     pub fn contains(&self, pfn: Pfn) -> bool {
-        area_of(self.ranges, pfn).is_some()
+        range_of(self.ranges(), pfn).is_some()
     }
 
     /// Where the zone's metadata is: RAM of its own node, reserved.
@@ -129,24 +124,30 @@ impl<'m> Zone<'m> {
         self.managed.load(Relaxed)
     }
 
-    /// Free frames; those parked in pagesets are not free.
+    /// Free frames; those parked in pagesets are not free. Never less than what can be taken:
+    /// frames that a CPU is just taking or putting count as free.
     pub fn free(&self) -> u64 {
-        self.free.load(Relaxed)
+        self.frames.free()
     }
 
-    /// Free blocks of exactly this order.
-    pub fn blocks(&self, _token: &CpuToken, order: Order) -> u64 {
-        self.areas.lock().blocks(order)
+    /// Free blocks of exactly each order, counted by reading all that describes the zone.
+    pub fn block_counts(&self, token: &CpuToken) -> [u64; Order::COUNT] {
+        self.frames.blocks(token)
+    }
+
+    /// Free blocks of exactly this order. It costs as much as [`block_counts`](Self::block_counts).
+    pub fn blocks(&self, token: &CpuToken, order: Order) -> u64 {
+        self.block_counts(token)[order.index()]
     }
 
     /// Whether this frame is free in the zone.
-    pub fn is_free(&self, _token: &CpuToken, frame: Pfn) -> bool {
-        self.areas.lock().is_free(frame)
+    pub fn is_free(&self, token: &CpuToken, frame: Pfn) -> bool {
+        self.frames.is_free(token, frame)
     }
 
     /// Whether this frame was released to the zone: it is free, parked or taken.
-    pub fn is_managed(&self, _token: &CpuToken, frame: Pfn) -> bool {
-        self.areas.lock().is_managed(frame)
+    pub fn is_managed(&self, token: &CpuToken, frame: Pfn) -> bool {
+        self.frames.is_managed(token, frame)
     }
 
     /// Gives reserved frames of this zone to it, as free; they count as managed from now on. The
@@ -154,50 +155,38 @@ impl<'m> Zone<'m> {
     ///
     /// # Safety
     /// Nobody uses the frames: they are RAM that was reserved for nothing.
-    pub unsafe fn release(&self, _token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError> {
-        self.with_areas(|areas| {
-            areas.release(frames)?;
-            self.managed.fetch_add(frames.len(), Relaxed);
-            Ok(())
-        })
+    pub unsafe fn release(&self, token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError> {
+        self.frames.release(token, frames)?;
+        self.managed.fetch_add(frames.len(), Relaxed);
+        Ok(())
     }
 
-    /// Takes a block: the lowest of the smallest order that will do. `None` when there is none.
-    pub fn take(&self, _token: &CpuToken, order: Order) -> Option<Pfn> {
-        self.with_areas(|areas| areas.take(order))
+    /// Takes a block; `None` when there is none. `cursor` is this CPU's own for this zone.
+    pub fn take(&self, token: &CpuToken, cursor: &Cursor, order: Order) -> Option<Pfn> {
+        self.frames.take(token, cursor, order)
     }
 
-    /// Takes single frames, as many as `into` has room for, under one lock; says how many.
-    pub fn take_batch(&self, _token: &CpuToken, into: &mut [Pfn]) -> usize {
-        self.with_areas(|areas| {
-            into.iter_mut()
-                .map_while(|slot| areas.take(Order::ZERO).map(|frame| *slot = frame))
-                .count()
-        })
+    /// Takes single frames, as many as `into` has room for, or fewer where they are scattered; says
+    /// how many.
+    pub fn take_batch(&self, token: &CpuToken, cursor: &Cursor, into: &mut [Pfn]) -> usize {
+        self.frames.take_batch(token, cursor, into)
     }
 
     /// Puts a block back, or an aligned part of one. Nothing changes on an error.
     ///
     /// # Safety
     /// The block was taken from this zone, and nobody uses it any more.
-    pub unsafe fn put(&self, _token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
-        self.with_areas(|areas| areas.put(block, order))
+    pub unsafe fn put(&self, token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
+        self.frames.put(token, block, order)
     }
 
-    /// Puts single frames back under one lock. They were taken from this zone; if one was not,
-    /// it is left out, the others are put back, and the first such error is returned.
+    /// Puts single frames back. They were taken from this zone; if one was not, it is left out,
+    /// the others are put back, and the first such error is returned.
     ///
     /// # Safety
     /// Nobody uses the frames any more.
-    pub unsafe fn put_batch(&self, _token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
-        self.with_areas(|areas| {
-            let mut first = None;
-            for &frame in frames {
-                let error = areas.put(frame, Order::ZERO).err();
-                first = first.or(error);
-            }
-            first
-        })
+    pub unsafe fn put_batch(&self, token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
+        self.frames.put_batch(token, frames)
     }
 
     /// The watermarks.
@@ -231,13 +220,5 @@ impl<'m> Zone<'m> {
     /// Counts a dropped block.
     pub fn count_leaked(&self, frames: u64) {
         self.leaked.fetch_add(frames, Relaxed);
-    }
-
-    /// Runs `change` under the lock and brings the counter of free frames up to date.
-    fn with_areas<R>(&self, change: impl FnOnce(&mut ZoneAreas<'m>) -> R) -> R {
-        let mut areas = self.areas.lock();
-        let result = change(&mut areas);
-        self.free.store(areas.free(), Relaxed);
-        result
     }
 }

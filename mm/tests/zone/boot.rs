@@ -2,7 +2,7 @@
 
 use nearmem::memblock::{BootRequest, MemBlock, Storage};
 use nearmem::topology::NodeRange;
-use nearmem::zone::{Zone, ZoneId, ZoneKind};
+use nearmem::zone::{Cursor, Zone, ZoneId, ZoneKind};
 use nearmem::{Order, PAGE_SIZE, PhysRange};
 use proptest::prelude::*;
 
@@ -115,7 +115,8 @@ fn hand_over(
     );
     // FR-69: nothing that is reserved comes out.
     for zone in &zones {
-        while let Some(frame) = zone.take(&token(0), Order::ZERO) {
+        let cursor = Cursor::new();
+        while let Some(frame) = zone.take(&token(0), &cursor, Order::ZERO) {
             let bytes = PhysRange { start: frame.addr(), end: (frame + 1).addr() };
             prop_assert_eq!(map.node_of(frame), Some(zone.id().node));
             prop_assert!(boot.reserved().iter().all(|reserved| !reserved.overlaps(bytes)));

@@ -1,40 +1,46 @@
 //! A buddy allocator without lists: per order a bitmap of free blocks (reference:
-//! buddy-and-pagesets, section 1).
+//! buddy-and-pagesets, section 1). The second implementation of [`FreeFrames`](super::FreeFrames),
+//! which the first is measured against and tested beside.
 //!
 //! A bit at order k says that there is a free block of exactly this order; nothing is set for
 //! the smaller blocks inside it. All orders together take 2 bits per frame and 1/63 more for the
 //! summaries: 0.254 bytes per frame.
 
 mod bits;
+mod locked;
+
+pub use self::locked::LockedBuddy;
 
 use self::bits::{Bits, words_for};
-use super::{FreeError, FreeFrames, RawMemory};
+use super::{FreeError, RawMemory};
 use crate::units::{Order, Pfn, PfnRange};
 
 /// The free blocks of one contiguous range.
 #[derive(Debug)]
-pub struct Buddy<'m> {
+struct Buddy<'m> {
     frames: PfnRange,
-    free: u64,
     counts: [u64; Order::COUNT],
     maps: [Bits<'m>; Order::COUNT],
 }
 
-impl<'m> FreeFrames<'m> for Buddy<'m> {
+impl<'m> Buddy<'m> {
+    /// Bytes of metadata for a range, a multiple of 64.
     fn metadata_bytes(frames: PfnRange) -> u64 {
         Order::all()
             .map(|order| RawMemory::bytes_for::<u64>(words_for(places(frames, order))))
             .fold(0, u64::saturating_add)
     }
 
+    /// No frame is free. `None` when `memory` has less than `metadata_bytes` left.
     fn new(frames: PfnRange, memory: &mut RawMemory<'m>) -> Option<Self> {
         let mut maps = core::array::from_fn(|_| Bits::empty());
         for (map, order) in maps.iter_mut().zip(Order::all()) {
             *map = Bits::new(places(frames, order), memory)?;
         }
-        Some(Buddy { frames, free: 0, counts: [0; Order::COUNT], maps })
+        Some(Buddy { frames, counts: [0; Order::COUNT], maps })
     }
 
+    /// Takes the lowest block of the smallest order that will do, and of it the lower end.
     fn take(&mut self, order: Order) -> Option<Pfn> {
         let from = self.smallest(order)?;
         let place = self.maps[from.index()].first()?;
@@ -47,10 +53,9 @@ impl<'m> FreeFrames<'m> for Buddy<'m> {
         Some(block)
     }
 
+    /// Puts an aligned block back, merging it with free buddies up to order 10. The error names the
+    /// lowest frame of the block that is free already or not in the range.
     fn put(&mut self, block: Pfn, order: Order) -> Result<(), FreeError> {
-        if !block.is_aligned(order) {
-            return Err(FreeError::Misaligned { pfn: block, order });
-        }
         if !self.frames.contains(block) {
             return Err(FreeError::OutOfRange { pfn: block });
         }
@@ -76,16 +81,19 @@ impl<'m> FreeFrames<'m> for Buddy<'m> {
         Ok(())
     }
 
-    fn free(&self) -> u64 {
-        self.free
-    }
-
+    /// Free blocks of exactly this order.
     fn blocks(&self, order: Order) -> u64 {
         self.counts[order.index()]
     }
 
+    /// Whether this frame is free; false outside the range.
     fn is_free(&self, frame: Pfn) -> bool {
         Order::all().any(|order| self.has(frame, order))
+    }
+
+    /// The order of the block from which `take(order)` would be served.
+    fn smallest(&self, order: Order) -> Option<Order> {
+        Order::all().skip(order.index()).find(|&order| self.blocks(order) > 0)
     }
 }
 
@@ -105,7 +113,6 @@ impl Buddy<'_> {
         if let Some(place) = self.place(block, order) {
             self.maps[order.index()].set(place);
             self.counts[order.index()] += 1;
-            self.free += order.pages();
         }
     }
 
@@ -114,7 +121,6 @@ impl Buddy<'_> {
         if let Some(place) = self.place(block, order) {
             self.maps[order.index()].clear(place);
             self.counts[order.index()] -= 1;
-            self.free -= order.pages();
         }
     }
 

@@ -1,0 +1,212 @@
+//! A zone's free frames without a lock: a bit for each frame, a counter for each block of 512, a
+//! sum for each region of 32 blocks.
+//!
+//! ```text
+//! row     64 frames   u64    a set bit is a free frame
+//! block   8 rows      u16    free frames not promised; TAKEN, BITS, BUSY, PART
+//! region  32 blocks   u32    free frames, whole blocks, who works here
+//! area    regions            one contiguous range; the frontier: how many regions are initialised
+//! zone    areas       u64    free frames; under a lock, the list of managed ranges
+//! ```
+//!
+//! The arrays lie in the zone's metadata, on its node: 0.129 bytes for each frame. They begin with
+//! garbage. Boot writes the list of managed ranges and nothing else; a region's word and its 32
+//! entries are written when the region is first used, the rows of a block when the block is first
+//! split. Above the frontier a frame is free if, and only if, it is managed.
+//!
+//! # Invariants
+//!
+//! * **I1: the entry is the authority.** Who takes first lowers the entry's count, which is a
+//!   promise, and then claims bits; who frees first sets bits and then raises the count. So at
+//!   every moment: set bits >= count + what was promised and not claimed yet. Whoever was promised
+//!   single frames finds them. A run of several may not be there; then the promise is given back.
+//! * **I2: sums are never too low.** The zone's free frames, the region's free frames and its
+//!   whole blocks are raised before the entry is, and lowered after it was. So they never wrap, and
+//!   a region that says 0 has nothing. At rest they are equal to the sums over the entries.
+//! * **I3: rows mean something only with BITS,** and without TAKEN and BUSY. A block that is whole
+//!   or wholly reserved may have rows that were never written; those of a TAKEN block are stale.
+//!   Whoever needs them written sets BUSY, writes all eight, and publishes the entry. Meanwhile
+//!   takers pass the block over; who frees a part of it waits for eight stores by a CPU whose
+//!   interrupts are off.
+//! * **I4: cursor and owner are hints.** Any CPU may take from any region at any time.
+//!
+//! A count of 512 leaves no open promise and no frame whose bit is set but not counted: they would
+//! be frames beyond the 512. So a whole block can be taken by its entry alone.
+//!
+//! What can still be seen: a taker that meets promises which are given back a moment later, near
+//! exhaustion, finds nothing. It is as if it had come a moment earlier.
+
+mod area;
+mod batch;
+mod block;
+mod count;
+mod entry;
+mod first_use;
+mod huge;
+mod open;
+mod put;
+mod region;
+mod row;
+mod search;
+mod take;
+
+pub use block::Block;
+
+use self::area::Area;
+use self::put::NotTaken;
+use super::managed::Managed;
+use super::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError};
+use crate::platform::CpuToken;
+use crate::sync::{AtomicU64, Ordering::Relaxed, SpinLock};
+use crate::units::{Order, Pfn, PfnRange};
+
+/// The free frames of a zone. See the module's description.
+pub struct FreeMap<'m> {
+    ranges: &'m [PfnRange],
+    areas: &'m [Area<'m>],
+    managed: SpinLock<Managed<'m>>,
+    /// Relaxed throughout: a sum, whose place between other steps (I2) the entries keep.
+    free: AtomicU64,
+}
+
+impl<'m> FreeFrames<'m> for FreeMap<'m> {
+    fn metadata_bytes(ranges: impl Iterator<Item = PfnRange>) -> u64 {
+        let (count, bytes) = ranges.fold((0, 0_u64), |(count, bytes), range| {
+            (count + 1, bytes.saturating_add(Area::metadata_bytes(range)))
+        });
+        bytes
+            .saturating_add(RawMemory::bytes_for::<PfnRange>(count))
+            .saturating_add(RawMemory::bytes_for::<Area<'_>>(count))
+            .saturating_add(Managed::metadata_bytes(count))
+    }
+
+    fn new(
+        span: PfnRange,
+        count: u64,
+        mut ranges: impl Iterator<Item = PfnRange>,
+        mut memory: RawMemory<'m>,
+    ) -> Option<Self> {
+        let ranges: &'m [PfnRange] = memory.slice(count, |_| ranges.next())?;
+        let managed = Managed::new(span, ranges, &mut memory)?;
+        let mut array = memory.cut(RawMemory::bytes_for::<Area<'_>>(count))?;
+        let new = |at| Area::new(*ranges.get(at as usize)?, &mut memory);
+        let areas = array.slice(count, new)?;
+        let managed = SpinLock::new(managed);
+        Some(FreeMap { ranges, areas, managed, free: AtomicU64::new(0) })
+    }
+
+    fn ranges(&self) -> &'m [PfnRange] {
+        self.ranges
+    }
+
+    fn release(&self, _token: &CpuToken, frames: PfnRange) -> Result<(), ReleaseError> {
+        if frames.is_empty() {
+            return Ok(());
+        }
+        let mut managed = self.managed.lock();
+        let at = managed.release(frames)?;
+        self.free.fetch_add(frames.len(), Relaxed);
+        if let Some(area) = self.areas.get(at) {
+            area.open(frames, &managed);
+        }
+        Ok(())
+    }
+
+    fn take(&self, token: &CpuToken, cursor: &Cursor, order: Order) -> Option<Pfn> {
+        let block = if order < Order::HUGE {
+            self.small(token.cpu(), cursor, order.pages() as u16, |block, start| {
+                block.take(order).map(|first| start + u64::from(first))
+            })
+        } else {
+            self.huge(token.cpu(), cursor, order)
+        };
+        if block.is_some() {
+            self.free.fetch_sub(order.pages(), Relaxed);
+        }
+        block
+    }
+
+    fn take_batch(&self, token: &CpuToken, cursor: &Cursor, into: &mut [Pfn]) -> usize {
+        self.take_singles(token.cpu(), cursor, into)
+    }
+
+    fn put(&self, _token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
+        if !block.is_aligned(order) {
+            return Err(FreeError::Misaligned { pfn: block, order });
+        }
+        self.free.fetch_add(order.pages(), Relaxed);
+        self.put_block(block, order).map_err(|NotTaken| {
+            self.free.fetch_sub(order.pages(), Relaxed);
+            self.why_not(block, order.pages())
+        })
+    }
+
+    fn put_batch(&self, _token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
+        self.put_singles(frames)
+    }
+
+    fn free(&self) -> u64 {
+        self.free.load(Relaxed)
+    }
+
+    fn blocks(&self, _token: &CpuToken) -> [u64; Order::COUNT] {
+        self.count_blocks()
+    }
+
+    fn is_free(&self, _token: &CpuToken, frame: Pfn) -> bool {
+        self.frame_is_free(frame)
+    }
+
+    fn is_managed(&self, _token: &CpuToken, frame: Pfn) -> bool {
+        self.managed.lock().contains(frame)
+    }
+}
+
+impl<'m> FreeMap<'m> {
+    fn area_of(&self, frame: Pfn) -> Option<&'m Area<'m>> {
+        super::managed::range_of(self.ranges, frame).and_then(|at| self.areas.get(at))
+    }
+
+    fn put_block(&self, block: Pfn, order: Order) -> Result<(), NotTaken> {
+        let area = self.area_of(block).ok_or(NotTaken)?;
+        let (at, first) = area.place(block);
+        if order < Order::MAX {
+            return self.managed_block(area, at, first, order)?.put(first, order.pages() as u16);
+        }
+        // Both are looked at before one is changed.
+        let halves = [at, at + 1].map(|at| self.managed_block(area, at, 0, Order::HUGE));
+        let [lower, upper] = [halves[0]?, halves[1]?];
+        let pages = Order::HUGE.pages() as u16;
+        if !lower.all_taken(0, pages) || !upper.all_taken(0, pages) {
+            return Err(NotTaken);
+        }
+        lower.put(0, pages)?;
+        upper.put(0, pages)
+    }
+
+    /// A block of which these frames are managed.
+    fn managed_block(
+        &self,
+        area: &'m Area<'m>,
+        at: usize,
+        first: u32,
+        order: Order,
+    ) -> Result<Block<'m>, NotTaken> {
+        let block = area.block(at).ok_or(NotTaken)?;
+        let pfn = area.start_of(at) + u64::from(first);
+        if block.entry().is_part() && !self.managed.lock().has_all(pfn, order.pages()) {
+            return Err(NotTaken);
+        }
+        Ok(block)
+    }
+
+    /// Why frames were refused: the lowest that is not managed, or else the lowest that is free.
+    #[cold]
+    fn why_not(&self, first: Pfn, frames: u64) -> FreeError {
+        let refusal = self.managed.lock().refusal(first, frames);
+        refusal.unwrap_or_else(|| {
+            let free = (0..frames).map(|at| first + at).find(|&frame| self.frame_is_free(frame));
+            FreeError::AlreadyFree { pfn: free.unwrap_or(first) }
+        })
+    }
+}
