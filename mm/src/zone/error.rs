@@ -96,3 +96,30 @@ impl fmt::Display for ReleaseError {
 }
 
 impl core::error::Error for ReleaseError {}
+
+/// Why a zone did not give frames up. The state is as before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShrinkError {
+    /// A frame is not the zone's to give: out of range, in a hole, or reserved.
+    NotManaged(FreeError),
+    /// The lowest frame that is in use: taken, or parked in a pageset.
+    InUse {
+        /// The frame.
+        pfn: Pfn,
+    },
+    /// More separate ranges than a zone keeps count of
+    /// ([`Zone::RESERVED_RANGES`](super::Zone::RESERVED_RANGES)).
+    TooManyRanges,
+}
+
+impl fmt::Display for ShrinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShrinkError::NotManaged(error) => error.fmt(f),
+            ShrinkError::InUse { pfn } => write!(f, "frame {:#x} is in use", pfn.0),
+            ShrinkError::TooManyRanges => f.write_str("too many reserved ranges in the zone"),
+        }
+    }
+}
+
+impl core::error::Error for ShrinkError {}

@@ -18,6 +18,9 @@ pub(super) struct Managed<'m> {
     list: RegionList<'m>,
 }
 
+/// The list has no room for another part.
+pub(super) struct TooManyRanges;
+
 /// Places in the list: each range is one, and each reserved range splits one.
 fn slots(ranges: u64) -> u64 {
     if ranges == 0 { 0 } else { ranges + RESERVED_RANGES }
@@ -90,6 +93,16 @@ impl<'m> Managed<'m> {
         }
         self.list.insert(frames.bytes()).map_err(|_| ReleaseError::TooManyRanges)?;
         Ok(at)
+    }
+
+    /// Takes managed frames off the list. Nothing changes when it would have too many parts.
+    pub(super) fn remove(&mut self, frames: PfnRange) -> Result<(), TooManyRanges> {
+        self.list.remove(frames.bytes()).map_err(|_| TooManyRanges)
+    }
+
+    /// The highest of these frames that was not released.
+    pub(super) fn last_missing(&self, frames: PfnRange) -> Option<Pfn> {
+        self.list.gaps(frames.bytes()).last().map(|gap| Pfn(gap.end.pfn().0 - 1))
     }
 
     /// The lowest of these frames that was not released.

@@ -27,7 +27,7 @@ mod span;
 
 pub use buddy::LockedBuddy;
 pub use cursor::Cursor;
-pub use error::{FreeError, ReleaseError};
+pub use error::{FreeError, ReleaseError, ShrinkError};
 pub use frames::FreeFrames;
 #[cfg(loom)]
 pub use free_map::Block;

@@ -3,7 +3,8 @@
 use super::managed::{RESERVED_RANGES, range_of};
 use super::span::{present_ranges, zone_span};
 use super::{
-    Cursor, FreeError, FreeFrames, FreeMap, RawMemory, ReleaseError, ZoneId, ZoneKind, ZoneSpan,
+    Cursor, FreeError, FreeFrames, FreeMap, RawMemory, ReleaseError, ShrinkError, ZoneId, ZoneKind,
+    ZoneSpan,
 };
 use crate::platform::{CpuToken, PhysMap};
 use crate::sync::{AtomicU64, Ordering::Relaxed};
@@ -187,6 +188,37 @@ impl<'m> Zone<'m> {
     /// Nobody uses the frames any more.
     pub unsafe fn put_batch(&self, token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
         self.frames.put_batch(token, frames)
+    }
+
+    /// Takes `frames` neighbouring frames of one range, any number of them, the lowest there are:
+    /// the first is a multiple of `align` frames, a power of two, and all lie within `limit`.
+    /// `None` when there are none. What pagesets hold is not free: drain them first. It looks at
+    /// all that describes the zone, if need be.
+    pub fn take_contiguous(
+        &self,
+        token: &CpuToken,
+        frames: u64,
+        align: u64,
+        limit: PfnRange,
+    ) -> Option<Pfn> {
+        self.frames.take_contiguous(token, frames, align, limit)
+    }
+
+    /// Puts neighbouring frames back: all that was taken, or any part. Nothing changes on an error.
+    ///
+    /// # Safety
+    /// The frames were taken from this zone, and nobody uses them any more.
+    pub unsafe fn put_range(&self, token: &CpuToken, frames: PfnRange) -> Result<(), FreeError> {
+        self.frames.put_range(token, frames)
+    }
+
+    /// Takes free frames of one range off the zone: they are reserved from now on, the caller's, and
+    /// not managed any more, until [`release`](Self::release) gives them back. Nothing changes on
+    /// an error, which names the first frame in use.
+    pub fn shrink(&self, token: &CpuToken, frames: PfnRange) -> Result<(), ShrinkError> {
+        self.frames.shrink(token, frames)?;
+        self.managed.fetch_sub(frames.len(), Relaxed);
+        Ok(())
     }
 
     /// The watermarks.

@@ -2,6 +2,7 @@
 //! too simple to be wrong, and zones as all CPUs share them.
 
 mod boot;
+mod exact;
 mod layout;
 mod machine;
 mod memory;

@@ -4,7 +4,6 @@
 use super::FreeMap;
 use super::area::Area;
 use super::block::{BLOCK_ROWS, Block};
-use super::first_use::unused;
 use super::row::{ROW_FRAMES, runs};
 use crate::sync::Ordering::Relaxed;
 use crate::units::{Order, Pfn, PfnRange};
@@ -21,7 +20,7 @@ impl FreeMap<'_> {
             // the entries have no frame in common.
             let frontier = {
                 let managed = self.managed.lock();
-                managed.within(unused(area)).for_each(|frames| add_range(&mut blocks, frames));
+                managed.within(area.unused()).for_each(|frames| add_range(&mut blocks, frames));
                 area.frontier()
             };
             add_regions(&mut blocks, area, frontier);
@@ -53,7 +52,7 @@ impl FreeMap<'_> {
 
 impl Block<'_> {
     /// Whether a frame is free.
-    fn is_free(self, frame: u32) -> bool {
+    pub(super) fn is_free(self, frame: u32) -> bool {
         let entry = self.settled();
         let row = self.rows().get((frame / ROW_FRAMES) as usize);
         let bit = || row.is_some_and(|row| row.load(Relaxed) >> (frame % ROW_FRAMES) & 1 == 1);

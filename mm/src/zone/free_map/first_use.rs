@@ -7,7 +7,7 @@ use super::entry::{BLOCK_FRAMES, Entry};
 use super::region::{REGION_BLOCKS, RegionWord};
 use super::row::part_of;
 use crate::sync::Ordering::Relaxed;
-use crate::units::{Pfn, PfnRange};
+use crate::units::PfnRange;
 use crate::zone::managed::Managed;
 
 impl<'m> FreeMap<'m> {
@@ -62,22 +62,24 @@ impl Area<'_> {
     /// Makes frames free that are on the list of managed ranges now, where regions are initialised;
     /// elsewhere the list is enough. The caller has the list's lock.
     pub(super) fn open(&self, frames: PfnRange, managed: &Managed<'_>) {
-        let mut at = frames.start;
-        while at < frames.end {
-            let (place, first) = self.place(at);
-            let Some(block) = self.block(place) else { return };
-            let reach = self.reach_of_block(place);
-            let end = frames.end.min(reach.end);
+        for part in self.parts(frames) {
+            let Some(block) = self.block(part.block) else { return };
+            let reach = self.reach_of_block(part.block);
             let whole = reach.len() == u64::from(BLOCK_FRAMES);
-            let part = !whole || !managed.has_all(reach.start, reach.len());
-            block.open(first, (end - at) as u16, part);
-            at = end;
+            let all = whole && managed.has_all(reach.start, reach.len());
+            block.open(part.first, part.count, !all);
         }
     }
-}
 
-/// What of an area is above the frontier.
-pub(super) fn unused(area: &Area<'_>) -> PfnRange {
-    let start: Pfn = area.start_of(area.frontier() * REGION_BLOCKS);
-    PfnRange { start, end: area.frames().end }.intersect(area.frames())
+    /// What of the area is above the frontier.
+    pub(super) fn unused(&self) -> PfnRange {
+        let start = self.start_of(self.frontier() * REGION_BLOCKS);
+        PfnRange { start, end: self.frames().end }.intersect(self.frames())
+    }
+
+    /// What of the area is below the frontier.
+    pub(super) fn used(&self) -> PfnRange {
+        let end = self.start_of(self.frontier() * REGION_BLOCKS);
+        PfnRange { start: self.frames().start, end }.intersect(self.frames())
+    }
 }

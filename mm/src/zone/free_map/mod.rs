@@ -41,6 +41,7 @@ mod batch;
 mod block;
 mod count;
 mod entry;
+mod exact;
 mod first_use;
 mod huge;
 mod open;
@@ -55,7 +56,7 @@ pub use block::Block;
 use self::area::Area;
 use self::put::NotTaken;
 use super::managed::Managed;
-use super::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError};
+use super::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError, ShrinkError};
 use crate::platform::CpuToken;
 use crate::sync::{AtomicU64, Ordering::Relaxed, SpinLock};
 use crate::units::{Order, Pfn, PfnRange};
@@ -163,6 +164,31 @@ impl<'m> FreeFrames<'m> for FreeMap<'m> {
 }
 
 impl<'m> FreeMap<'m> {
+    /// Takes `frames` neighbouring frames of one range, any number, the lowest there are: the first
+    /// is a multiple of `align` frames, a power of two, and all lie within `limit`. It looks at all
+    /// that describes the zone, if need be.
+    pub fn take_contiguous(
+        &self,
+        _token: &CpuToken,
+        frames: u64,
+        align: u64,
+        limit: PfnRange,
+    ) -> Option<Pfn> {
+        self.take_neighbours(frames, align, limit)
+    }
+
+    /// Puts neighbouring frames back, whatever they were taken as. The error names the lowest frame
+    /// that is no frame of the zone's, or else the lowest that is free already.
+    pub fn put_range(&self, _token: &CpuToken, frames: PfnRange) -> Result<(), FreeError> {
+        self.put_neighbours(frames)
+    }
+
+    /// Makes free frames of one range reserved again: [`release`](FreeFrames::release) undone.
+    /// Nothing changes on an error.
+    pub fn shrink(&self, _token: &CpuToken, frames: PfnRange) -> Result<(), ShrinkError> {
+        self.shrink_by(frames)
+    }
+
     fn area_of(&self, frame: Pfn) -> Option<&'m Area<'m>> {
         super::managed::range_of(self.ranges, frame).and_then(|at| self.areas.get(at))
     }
@@ -171,10 +197,12 @@ impl<'m> FreeMap<'m> {
         let area = self.area_of(block).ok_or(NotTaken)?;
         let (at, first) = area.place(block);
         if order < Order::MAX {
-            return self.managed_block(area, at, first, order)?.put(first, order.pages() as u16);
+            return self
+                .managed_block(area, at, first, order.pages())?
+                .put(first, order.pages() as u16);
         }
         // Both are looked at before one is changed.
-        let halves = [at, at + 1].map(|at| self.managed_block(area, at, 0, Order::HUGE));
+        let halves = [at, at + 1].map(|at| self.managed_block(area, at, 0, Order::HUGE.pages()));
         let [lower, upper] = [halves[0]?, halves[1]?];
         let pages = Order::HUGE.pages() as u16;
         if !lower.all_taken(0, pages) || !upper.all_taken(0, pages) {
@@ -190,11 +218,11 @@ impl<'m> FreeMap<'m> {
         area: &'m Area<'m>,
         at: usize,
         first: u32,
-        order: Order,
+        count: u64,
     ) -> Result<Block<'m>, NotTaken> {
         let block = area.block(at).ok_or(NotTaken)?;
         let pfn = area.start_of(at) + u64::from(first);
-        if block.entry().is_part() && !self.managed.lock().has_all(pfn, order.pages()) {
+        if block.entry().is_part() && !self.managed.lock().has_all(pfn, count) {
             return Err(NotTaken);
         }
         Ok(block)

@@ -99,6 +99,23 @@ impl Block<'_> {
         taken
     }
 
+    /// Takes exactly these frames, if all are free. Waits while the rows are being written.
+    pub fn take_exactly(self, first: u32, count: u16) -> bool {
+        if count == BLOCK_FRAMES {
+            return self.take_whole();
+        }
+        if self.take_unwritten(self.settled(), first, count) {
+            return true;
+        }
+        let Some((before, _)) = self.change(|entry| entry.promise(count)) else { return false };
+        if self.claim(first, count) {
+            self.lower_region(count, before.is_whole());
+            return true;
+        }
+        self.give_back(count, before);
+        false
+    }
+
     /// Takes frames of a whole block whose rows were never written, and writes them.
     fn take_unwritten(self, mut seen: Entry, first: u32, count: u16) -> bool {
         while seen.is_whole() && !seen.has_rows() {
