@@ -5,7 +5,7 @@
 //! last is what keeps two CPUs that wait for each other from locking up.
 //!
 //! What is asked for is said by flags ([`want`]) that are set before the word is posted.
-//! `tests/loom.rs` runs these functions in models.
+//! `tests/loom/` runs these functions in models.
 #![forbid(unsafe_code)]
 
 use crate::sync::{AtomicBool, AtomicU32, Ordering, relax};

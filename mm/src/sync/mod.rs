@@ -1,6 +1,6 @@
 //! Atomics and the lock built of them; the only module that names either.
 //!
-//! Under `cfg(loom)` the atomics are loom's, so that the models in `tests/loom.rs` run the shipped
+//! Under `cfg(loom)` the atomics are loom's, so that the models in `tests/loom/` run the shipped
 //! functions.
 
 mod local_word;

@@ -1,7 +1,4 @@
-//! Models of what CPUs do to each other, run through every interleaving by loom:
-//! `RUSTFLAGS="--cfg loom" cargo test -p nearmem --test loom --release`. The functions are the
-//! shipped ones; the wrong variants show that the models would notice.
-#![cfg(loom)]
+//! Parked frames that other CPUs ask for, and the spin lock.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
