@@ -8,7 +8,7 @@ use crate::units::{Order, Pfn, PfnRange};
 use crate::zone::managed::{Managed, range_of};
 use crate::zone::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError};
 
-/// A zone's free frames as a [`Buddy`] for each range, behind one lock. Takes the lowest block of
+/// A zone's free frames as a bitmap for each order and range, behind one lock. Takes the lowest block of
 /// the smallest order that will do.
 pub struct LockedBuddy<'m> {
     ranges: &'m [PfnRange],
