@@ -86,7 +86,7 @@ impl<'m> FrameBlock<'m> {
     }
 
     /// The raw door. Out of range, in a hole, reserved, misaligned, free in the zone and (with
-    /// feature `checked`) parked in a pageset are errors; nothing changes then.
+    /// feature `checked` or debug assertions) parked in a pageset are errors; nothing changes then.
     ///
     /// # Safety
     /// The block is allocated from `mm`, leaked or an aligned part of what was leaked, and not

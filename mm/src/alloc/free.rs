@@ -4,7 +4,7 @@
 use crate::platform::Platform;
 use crate::zone::FreeError;
 
-use super::{FrameBlock, LocalCpu, MemorySubsystem};
+use super::{CHECKED, FrameBlock, LocalCpu, MemorySubsystem};
 
 impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// Frees without ever waiting. A single frame goes into this CPU's pageset of the frame's own
@@ -15,7 +15,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// errors mean that the contract of [`FrameBlock::from_raw`] was broken; nothing changes.
     #[inline]
     pub fn try_free(&self, cpu: &LocalCpu<'m, P>, block: FrameBlock<'_>) -> Result<(), FreeError> {
-        let block = if cfg!(feature = "checked") { self.check(cpu, block)? } else { block };
+        let block = if CHECKED { self.check(cpu, block)? } else { block };
         if cpu.block().park(&block) {
             block.leak();
             return Ok(());

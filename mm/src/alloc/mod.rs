@@ -89,3 +89,8 @@ pub use policy::{INTERLEAVE_MIN_FRAMES, Interleave, Policy, interleave_nodes};
 pub use request::Request;
 pub use subsystem::MemorySubsystem;
 pub use weighted::WeightedInterleave;
+
+/// Whether the pagesets are searched for what is freed: with feature `checked`, and in builds with
+/// debug assertions, which is how the tests run. Not by a feature of the tests: cargo would build
+/// the benchmarks with it, too.
+const CHECKED: bool = cfg!(any(feature = "checked", debug_assertions));

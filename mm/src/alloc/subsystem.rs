@@ -9,7 +9,7 @@ use super::cpu_block::CpuBlock;
 use super::hand_over::{HandOverReport, zone_index};
 use super::nodes::NodeEntry;
 use super::slot::Slot;
-use super::{LocalCpu, Options};
+use super::{CHECKED, LocalCpu, Options};
 
 /// Zones, pagesets and zonelists of one machine. A value: nothing of it is static.
 ///
@@ -150,7 +150,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
             if zone.is_free(token, frame) {
                 return Err(FreeError::AlreadyFree { pfn: frame });
             }
-            if cfg!(feature = "checked") && self.is_parked(zone.id(), frame) {
+            if CHECKED && self.is_parked(zone.id(), frame) {
                 return Err(FreeError::Parked { pfn: frame });
             }
         }

@@ -14,8 +14,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use crate::topology::NodeRange;
 use crate::units::{Pfn, PhysAddr, VirtAddr};
 
-/// Bytes of the vmalloc range.
-const WINDOW: u64 = 64 << 30;
+/// Bytes of the vmalloc range. Valgrind has room for no more than 64 GiB of addresses.
+const WINDOW: u64 = 32 << 30;
 /// The window begins at a multiple of this, so that page tables of it are no one else's.
 const ALIGN: u64 = 1 << 30;
 

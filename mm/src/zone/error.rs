@@ -34,7 +34,8 @@ pub enum FreeError {
         /// The frame.
         pfn: Pfn,
     },
-    /// This frame lies in a CPU's pageset (found with feature `checked` only).
+    /// This frame lies in a CPU's pageset (found with feature `checked` or debug assertions
+    /// only).
     Parked {
         /// The frame.
         pfn: Pfn,
