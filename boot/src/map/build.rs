@@ -5,12 +5,13 @@ use nearmem::finding::{Finding, Findings, Kind, Merge};
 use nearmem::firmware::srat::{Body, Srat};
 use nearmem::options;
 use nearmem::topology::{
-    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, Source, StorageNeeds,
+    HeapRoom, Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, StorageNeeds,
 };
 use nearmem::{ApicId, NodeId, NodeSet, PfnRange, PhysRange, ProximityDomain};
 
 use super::cpus::{Cpus, Listed};
 use super::input::Input;
+use super::speeds::Speeds;
 use super::tables::Which;
 use super::user_map;
 use super::windows::Cxl;
@@ -42,6 +43,8 @@ pub struct Built {
     pub cpus: Option<Cpus>,
     /// With a CEDT: windows of CXL memory.
     pub cxl: Option<Cxl>,
+    /// With an HMAT: how fast memory is.
+    pub speeds: Option<Speeds>,
 }
 
 /// A node that comes up.
@@ -105,7 +108,9 @@ pub fn build(input: &Input) -> Built {
     let map = NodeMap::build(&inputs, room.storage(), &mut found);
     let cpus = listed.map(|listed| Cpus::on(&map, listed));
     let cxl = cedt.and_then(|bytes| Cxl::read(bytes, &found.findings));
-    Built { cpus, cxl, ..describe(&map, &memory, srat, found) }
+    let hmat = input.tables.bytes(Which::Hmat);
+    let speeds = hmat.map(|bytes| Speeds::read(bytes, &map, &mut found));
+    Built { cpus, cxl, speeds, ..describe(&map, &memory, srat, found) }
 }
 
 fn describe(
@@ -122,7 +127,7 @@ fn describe(
         only_possible: idle.map(|node| (node, map.pxm(node))).collect(),
         distances: online.iter().map(|&from| row(from)).collect(),
         fallback_order: fallback_orders(map),
-        fallback: falls_back(map, &found.findings),
+        fallback: !map.is_by_srat(),
         uncovered_bytes: map.uncovered_bytes(),
         usable: memory.usable().to_vec(),
         record_nodes: record_nodes(map, srat),
@@ -130,17 +135,7 @@ fn describe(
         merges: found.merges,
         cpus: None,
         cxl: None,
-    }
-}
-
-/// Whether the map comes from no SRAT. With fake nodes, which are cut from one map or the other,
-/// the findings say it.
-fn falls_back(map: &NodeMap<'_>, findings: &[Finding]) -> bool {
-    let no_srat = |kind| matches!(kind, Kind::SratAbsent | Kind::SratRejected);
-    match map.source() {
-        Source::Srat => false,
-        Source::Fake => findings.iter().any(|finding| no_srat(finding.kind)),
-        Source::Off | Source::None => true,
+        speeds: None,
     }
 }
 

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use nearmem::finding::Finding;
 use nearmem::firmware::cedt::HostBridge;
+use nearmem::firmware::hmat::SideCache;
+use nearmem::topology::access::Figures;
 use nearmem::{ApicId, NodeId};
 use serde_json::{Map, Value, json};
 
 use super::build::{Built, Node};
 use super::cpus::Cpus;
+use super::speeds::{Speeds, Target};
 use super::windows::{Cxl, Window};
 
 /// The faults that `warnings` lists; every other finding is one of the `notes`.
@@ -55,6 +58,9 @@ pub fn value(built: &Built) -> Value {
     out.insert("warnings".into(), json!(names(true)));
     out.insert("notes".into(), json!(names(false)));
     out.insert("findings".into(), built.findings.iter().map(finding).collect());
+    if let Some(speeds) = &built.speeds {
+        out.insert("hmat".into(), hmat(speeds));
+    }
     if let Some(cpus) = &built.cpus {
         out.insert("madt".into(), madt(cpus));
     }
@@ -66,6 +72,40 @@ pub fn value(built: &Built) -> Value {
 
 fn ids<'a>(ids: impl IntoIterator<Item = &'a ApicId>) -> Vec<u32> {
     ids.into_iter().map(|apic| apic.0).collect()
+}
+
+fn hmat(speeds: &Speeds) -> Value {
+    let nodes = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect::<Vec<_>>();
+    let figures = |figure: fn(&Figures) -> Option<u32>| {
+        let row = |row: &Vec<Figures>| row.iter().map(figure).collect::<Vec<_>>();
+        speeds.figures.iter().map(row).collect::<Vec<_>>()
+    };
+    let memory = |target: &Target| {
+        json!({
+            "node": target.node.0,
+            "tier": target.tier,
+            "abstract_distance": target.abstract_distance,
+            "weight": target.weight,
+            "best_initiators": nodes(&target.best),
+            "best_cpu_initiators": nodes(&target.best_cpus),
+        })
+    };
+    let cache = |(node, cache): &(NodeId, SideCache)| {
+        let &SideCache { size, levels, level, line, .. } = cache;
+        json!({"node": node.0, "size": size, "levels": levels, "level": level, "line": line})
+    };
+    let targets: Vec<NodeId> = speeds.targets.iter().map(|target| target.node).collect();
+    json!({
+        "used": speeds.known,
+        "initiators": nodes(&speeds.initiators),
+        "targets": nodes(&targets),
+        "read_latency_ns": figures(|figures| figures.read_latency),
+        "write_latency_ns": figures(|figures| figures.write_latency),
+        "read_bandwidth_mbs": figures(|figures| figures.read_bandwidth),
+        "write_bandwidth_mbs": figures(|figures| figures.write_bandwidth),
+        "memory": speeds.targets.iter().map(memory).collect::<Vec<_>>(),
+        "caches": speeds.caches.iter().map(cache).collect::<Vec<_>>(),
+    })
 }
 
 fn madt(cpus: &Cpus) -> Value {

@@ -18,6 +18,7 @@ mod people;
 mod properties;
 mod raw;
 mod source;
+mod speeds;
 mod tables;
 mod user_map;
 mod windows;

@@ -1,56 +1,20 @@
 //! Distances between nodes, and the order in which each node looks for memory.
-//!
-//! A matrix while it fits on a line; for more nodes, from each node the nodes at each distance.
 
-use std::collections::BTreeMap;
 use std::fmt::{Result, Write};
 
-use super::section;
-use super::text::{Runs, WIDTH, wrapped};
-use crate::map::build::Built;
+use nearmem::NodeId;
 
-/// Columns in front of a row's distances, and of each distance.
-const LABEL: usize = 8;
-const CELL: usize = 4;
+use super::grid::grid;
+use super::section;
+use super::text::{Runs, wrapped};
+use crate::map::build::Built;
 
 /// Writes the section on distances.
 pub fn write(out: &mut dyn Write, built: &Built) -> Result {
-    if LABEL + CELL * built.nodes.len() <= WIDTH {
-        section(out, "Distances, from the node of the row")?;
-        matrix(out, built)
-    } else {
-        section(out, "Distances: from each node, the distance and all nodes at it")?;
-        lists(out, built)
-    }
-}
-
-fn matrix(out: &mut dyn Write, built: &Built) -> Result {
-    write!(out, "{:LABEL$}", "")?;
-    for node in &built.nodes {
-        write!(out, "{:>CELL$}", node.id)?;
-    }
-    writeln!(out)?;
-    for (node, row) in built.nodes.iter().zip(&built.distances) {
-        write!(out, "  {:>4}  ", node.id)?;
-        for distance in row {
-            write!(out, "{distance:>CELL$}")?;
-        }
-        writeln!(out)?;
-    }
-    Ok(())
-}
-
-fn lists(out: &mut dyn Write, built: &Built) -> Result {
-    for (node, row) in built.nodes.iter().zip(&built.distances) {
-        let mut at: BTreeMap<u8, Vec<u32>> = BTreeMap::new();
-        for (to, &distance) in built.nodes.iter().zip(row) {
-            at.entry(distance).or_default().push(to.id.0.into());
-        }
-        let text: Vec<_> =
-            at.iter().map(|(distance, nodes)| format!("{distance}: {}", Runs(nodes))).collect();
-        wrapped(out, &format!("  {:>4}  ", node.id), 10, &text.join("   "))?;
-    }
-    Ok(())
+    section(out, "Distances, from the node of the row")?;
+    let nodes: Vec<NodeId> = built.nodes.iter().map(|node| node.id).collect();
+    let cell = |row: usize, column: usize| built.distances.get(row)?.get(column).copied();
+    grid(out, &nodes, &nodes, &|row, column| cell(row, column).map(u32::from))
 }
 
 /// Writes the section on the order of memory, unless there is one node only.

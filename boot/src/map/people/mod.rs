@@ -4,9 +4,11 @@ mod cpus;
 mod distances;
 mod excerpt;
 mod findings;
+mod grid;
 mod inputs;
 mod nodes;
 mod ranges;
+mod speeds;
 mod text;
 mod verdict;
 mod windows;
@@ -36,6 +38,7 @@ fn write(out: &mut String, built: &Built, input: &Input, records: bool) -> Resul
     cpus::write(out, built)?;
     distances::write(out, built)?;
     distances::fallback_orders(out, built)?;
+    speeds::write(out, built)?;
     findings::write(out, built, input, records)?;
     verdict::write(out, built, input)
 }
