@@ -15,7 +15,7 @@ use spin::Once;
 use crate::findings::Report;
 use crate::moments::{Moment, Moments};
 use crate::tables::{self, Table};
-use crate::{acpi, bench, boot_memory, facts_port, findings, heap, node_map};
+use crate::{acpi, bench, boot_memory, facts_port, findings, heap, locality, node_map};
 
 /// The page allocator of this machine.
 pub type Memory = MemorySubsystem<'static, X86Platform>;
@@ -59,6 +59,9 @@ pub fn start(boot: Boot) -> Kernel {
     let early = unsafe { tables::early(&plan, &mut boot_memory, &platform) };
     let tables = before_tables.until_now();
 
+    if options.locality.is_some() {
+        locality::remember_free(&boot_memory);
+    }
     // SAFETY: boot memory is the RAM of the memory map less what is in use, all of it in the
     // direct map that is in force from now on.
     let memory = unsafe { MemorySubsystem::hand_over(boot_memory, map, platform, options.alloc) };

@@ -17,6 +17,7 @@ pub mod facts_port;
 pub mod findings;
 pub mod heap;
 mod kernel;
+pub mod locality;
 pub mod moments;
 mod node_map;
 pub mod panic;

@@ -5,7 +5,7 @@
 mod bare_metal {
     use core::panic::PanicInfo;
 
-    use nearmem_kernel::{bench, facts, facts_port, panic, placement, show, start};
+    use nearmem_kernel::{bench, facts, facts_port, locality, panic, placement, show, start};
     use nearmem_x86_64::{Boot, exit};
     use serde_json::json;
 
@@ -15,6 +15,9 @@ mod bare_metal {
         let kernel = start(boot);
         if let Some(wanted) = kernel.options.bench {
             bench::run(&kernel, wanted);
+        }
+        locality::run(&kernel);
+        if kernel.options.bench.is_some() {
             end();
         }
         // What is parked in pagesets counts as free in the reports.

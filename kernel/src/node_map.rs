@@ -1,6 +1,8 @@
 //! Firmware tables and the memory map to the node map, in memory of the kernel image: nothing can
 //! be allocated yet.
 
+use core::ops::Range;
+
 use bootloader_api::info::MemoryRegionKind;
 use nearmem::finding::{Finding, Findings, Kind};
 use nearmem::firmware::madt::IdLinks;
@@ -10,7 +12,7 @@ use nearmem::options::Options;
 use nearmem::topology::{
     Inputs, MapOptions, MemoryMap, NodeMap, Region, RegionKind, Room, UnlistedCpus,
 };
-use nearmem::{ApicId, PfnRange, PhysAddr};
+use nearmem::{ApicId, PfnRange, PhysAddr, VirtAddr};
 use nearmem_x86_64::cpuid::{self, CpuFacts, Vendor};
 use nearmem_x86_64::{Boot, boot_info, layout, println};
 use spin::{Mutex, MutexGuard};
@@ -64,6 +66,12 @@ pub fn build(boot: &Boot, tables: &Tables, options: &Options<'_>) -> &'static No
     let map = map.insert(NodeMap::build(&inputs, room.storage(), &mut Report));
     log_records(tables, map);
     map
+}
+
+/// Where the map and all that it is built from lie.
+pub fn place() -> Range<VirtAddr> {
+    let at = VirtAddr((&raw const STATIC).addr() as u64);
+    at..at + size_of_val(&STATIC) as u64
 }
 
 /// The usable frames of the loader's memory map. What the loader itself has taken is memory, too.

@@ -12,6 +12,7 @@ mod boot;
 pub mod boot_info;
 pub mod cpuid;
 pub mod layout;
+pub mod marker;
 pub mod paging;
 #[cfg_attr(not(target_os = "none"), allow(dead_code))]
 mod take_once;

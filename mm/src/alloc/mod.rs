@@ -68,6 +68,7 @@ mod local_cpu;
 mod nodes;
 mod options;
 mod pagesets;
+mod places;
 mod policy;
 mod request;
 pub mod request_word;

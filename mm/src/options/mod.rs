@@ -39,6 +39,17 @@ pub struct Options<'a> {
     pub test: Option<&'a str>,
     /// `bench=`: the benchmarks to run, `all` or names separated by commas.
     pub bench: Option<&'a str>,
+    /// `locality=`: what to do for the locality meter.
+    pub locality: Option<Locality>,
+}
+
+/// What a kernel does for the launcher's locality meter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Locality {
+    /// `layout`: says where things lie in memory, for regions that are marked elsewhere.
+    Layout,
+    /// `pairs`: pairs of an allocation and a free between marks, and then the same.
+    Pairs,
 }
 
 /// A word of the command line that had no effect.
@@ -154,6 +165,13 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
         "acpi_patch" => options.acpi_patch = text()?,
         "test" => options.test = text()?,
         "bench" => options.bench = text()?,
+        "locality" => {
+            options.locality = match value {
+                "layout" => Some(Locality::Layout),
+                "pairs" => Some(Locality::Pairs),
+                _ => return Err(Wrong::Value("layout or pairs")),
+            }
+        }
         _ => return Err(Wrong::Name),
     }
     Ok(())
@@ -184,16 +202,21 @@ mod tests {
         assert_eq!(options.alloc.min_free_kbytes, Some(128));
         assert_eq!(options.numa, NumaOption::Off);
         assert!(!options.no_hmat);
+        assert_eq!(options.locality, None);
+        let locality = |line| parse(line, &mut |_| ()).locality;
+        assert_eq!(locality("locality=pairs"), Some(Locality::Pairs));
+        assert_eq!(locality("locality=layout"), Some(Locality::Layout));
     }
 
     #[test]
     fn wrong_values_are_named_with_what_is_expected_and_change_nothing() {
         assert_eq!(
-            complaints("hashdist=x pageset numa=maybe"),
+            complaints("hashdist=x pageset numa=maybe locality=far"),
             [
                 "command line: hashdist=x: expected 0 or 1; the default is used",
                 "command line: pageset: expected local or zone; the default is used",
                 "command line: numa=maybe: expected off, noacpi, nohmat or fake=; the default is used",
+                "command line: locality=far: expected layout or pairs; the default is used",
             ]
         );
         assert_eq!(parse("hashdist=x", &mut |_| ()).hash.hashdist, None);

@@ -9,7 +9,7 @@ mod idt;
 mod per_cpu;
 pub mod stacks;
 
-pub use per_cpu::{current, memory_word};
+pub use per_cpu::{blocks, current, memory_word};
 
 /// Sets up the CPU that the kernel was started on, as CPU 0.
 pub(crate) fn init_boot_cpu() {

@@ -2,11 +2,12 @@
 
 use core::arch::asm;
 use core::mem::offset_of;
+use core::ops::Range;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use nearmem::CpuId;
 use nearmem::sync::LocalPointer;
+use nearmem::{CpuId, VirtAddr};
 use x86_64::registers::model_specific::GsBase;
 
 use super::gdt::Segments;
@@ -40,6 +41,12 @@ pub(super) fn init_boot_cpu() {
     cpu.segments.load(exception_stack_tops());
     // After the segments: loading a segment register clears the base.
     GsBase::write(x86_64::VirtAddr::from_ptr(block));
+}
+
+/// Where the blocks of the CPUs lie that have one.
+pub fn blocks() -> impl Iterator<Item = (CpuId, Range<VirtAddr>)> {
+    let at = VirtAddr((&raw const BOOT_CPU).addr() as u64);
+    core::iter::once((CpuId(0), at..at + size_of_val(&BOOT_CPU) as u64))
 }
 
 /// Which CPU this is. The answer stays true only as long as the caller cannot be moved to another

@@ -1,6 +1,7 @@
 //! Stacks in the kernel image, each with a page under it that the final page tables leave out.
 
 use core::cell::UnsafeCell;
+use core::ops::Range;
 
 use nearmem::{PAGE_SIZE, VirtAddr};
 
@@ -50,6 +51,15 @@ pub fn guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
         .chain(exception_stack_tops().into_iter().map(move |top| VirtAddr(top.0 - size)))
 }
 
+/// All stacks, without their guard pages.
+pub fn stacks() -> impl Iterator<Item = Range<VirtAddr>> + Clone {
+    let sizes = core::iter::once(BOOT_STACK_BYTES).chain(core::iter::repeat(EXCEPTION_STACK_BYTES));
+    guard_pages().zip(sizes).map(|(guard, size)| {
+        let bottom = guard + PAGE_SIZE;
+        bottom..bottom + size as u64
+    })
+}
+
 /// Whether `at` is in a guard page.
 pub fn is_guard(at: VirtAddr) -> bool {
     guard_pages().any(|page| (page.0..page.0 + PAGE_SIZE).contains(&at.0))
@@ -57,11 +67,5 @@ pub fn is_guard(at: VirtAddr) -> bool {
 
 /// Whether the 8 bytes at `at` are all in a stack, not in its guard page.
 pub fn holds(at: VirtAddr) -> bool {
-    let within = |guard: u64, stack: usize| {
-        let bottom = guard + PAGE_SIZE;
-        bottom <= at.0 && at.0 <= bottom + stack as u64 - 8
-    };
-    let boot = (&raw const BOOT_STACK).addr() as u64;
-    within(boot, BOOT_STACK_BYTES)
-        || guard_pages().skip(1).any(|guard| within(guard.0, EXCEPTION_STACK_BYTES))
+    stacks().any(|stack| stack.start <= at && at.0 <= stack.end.0 - 8)
 }

@@ -38,7 +38,12 @@ pub(super) fn pages() -> impl Iterator<Item = Result<ImagePage, VirtAddr>> + Clo
 /// Where the image lies in physical memory, guard pages included: one range, if the loader put it
 /// where the linker script says. Pages that are not mapped are left out.
 pub fn ranges() -> impl Iterator<Item = PhysRange> {
-    runs(addresses().filter_map(|(at, _)| frame_of(at)))
+    runs(frames().map(|(_, frame)| frame))
+}
+
+/// Its pages that are mapped, ascending, each with the frame behind it.
+pub fn frames() -> impl Iterator<Item = (VirtAddr, PhysAddr)> {
+    addresses().filter_map(|(at, _)| Some((at, frame_of(at)?)))
 }
 
 fn addresses() -> impl Iterator<Item = (VirtAddr, Access)> + Clone {

@@ -47,6 +47,6 @@ pub use tables::KernelPageTables;
 #[cfg(target_os = "none")]
 pub use build::{NewTables, build};
 #[cfg(target_os = "none")]
-pub use image::{ranges as image_ranges, sections as image_sections};
+pub use image::{frames as image_frames, ranges as image_ranges, sections as image_sections};
 #[cfg(target_os = "none")]
 pub(crate) use tlb::flush;

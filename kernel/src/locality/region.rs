@@ -1,0 +1,63 @@
+//! What a marked region is, for the launcher.
+
+use nearmem::{CpuId, NodeId};
+use serde_json::{Value, json};
+
+/// One region as one CPU went through it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    /// The number in its marks.
+    pub(super) id: u8,
+    /// The CPU.
+    pub(super) cpu: CpuId,
+    /// What is in it, for people.
+    pub(super) name: &'static str,
+    /// Whose zone or memory it works on.
+    pub(super) node: NodeId,
+    /// How often it does what it is named for.
+    pub(super) times: u64,
+    /// What it is for.
+    pub(super) role: Role,
+}
+
+/// What a region is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Role {
+    /// To check the meter: each time does what is known beforehand.
+    Check(Known),
+    /// What a loop costs by itself.
+    Loop,
+    /// Each time is an allocation and a free of one frame that the pageset serves.
+    Pair,
+}
+
+/// Counts that are known beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) instructions: u64,
+    pub(super) loads: u64,
+    pub(super) stores: u64,
+}
+
+impl Region {
+    pub(super) fn as_json(&self) -> Value {
+        let (role, known) = match self.role {
+            Role::Check(known) => ("check", Some(known)),
+            Role::Loop => ("loop", None),
+            Role::Pair => ("pair", None),
+        };
+        json!({
+            "role": role,
+            "id": self.id,
+            "cpu": self.cpu.0,
+            "name": self.name,
+            "node": self.node.0,
+            "times": self.times,
+            "known": known.map(|known| json!({
+                "instructions": known.instructions,
+                "loads": known.loads,
+                "stores": known.stores,
+            })),
+        })
+    }
+}
