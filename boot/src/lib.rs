@@ -23,6 +23,7 @@ pub mod bench;
 pub mod build;
 pub mod cli;
 pub mod fault;
+pub mod locality;
 pub mod machine;
 pub mod map;
 pub mod qemu;

@@ -1,32 +1,12 @@
 //! The launcher's command line as a person or a program uses it: what it prints, where, and its
 //! exit code.
 
-use std::process::{Output, Stdio};
-
 use nearmem_boot::bench::known;
-use nearmem_boot::workspace;
+use nearmem_tests::launcher::{json, launcher, text};
 use serde_json::Value;
-
-/// Runs `cargo run -- …` with standard input closed.
-fn launcher(arguments: &[&str]) -> Output {
-    let mut command = workspace::cargo();
-    command.args(["run", "-q", "-p", "nearmem-boot", "--"]).args(arguments);
-    command.stdin(Stdio::null()).output().expect("cargo starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 fn data(name: &str) -> String {
     format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The one JSON value that a command writes; nothing else may be there.
-fn json(arguments: &[&str]) -> Value {
-    let output = launcher(arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON value")
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod elf;
 pub mod events;
 pub mod expectations;
 pub mod guest;
+pub mod launcher;
 pub mod machine_file;
 pub mod machine_run;
 pub mod oracle_case;

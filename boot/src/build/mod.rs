@@ -1,8 +1,10 @@
-//! Builds the bare-metal ELFs with an inner cargo: in comes a toolchain, out the ELF's path.
+//! Builds with an inner cargo: in comes a toolchain, out the path of a bare-metal ELF; and shared
+//! objects for this host.
 
 mod messages;
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -40,15 +42,34 @@ pub fn suites(toolchain: &Toolchain) -> Result<PathBuf> {
 fn elf(toolchain: &Toolchain, text: &str, arguments: &[&str]) -> Result<PathBuf> {
     let mut command = workspace::cargo();
     command.args(arguments).args(["--quiet", "--target", TARGET, "--profile", "kernel"]);
-    command.arg("--message-format=json-render-diagnostics");
     toolchain.apply(&mut command);
+    match messages::executable(&output(command, text)?) {
+        Some(path) => Ok(path),
+        None => bail!("{text}: cargo named no executable"),
+    }
+}
+
+/// Builds a package of the workspace as a shared object for this host and returns it; `text` says
+/// what is done ("builds the plugin").
+///
+/// # Errors
+/// It does not compile, or cargo cannot be started.
+pub fn shared_object(text: &str, package: &str) -> Result<PathBuf> {
+    let mut command = workspace::cargo();
+    command.args(["build", "--quiet", "--release", "-p", package]);
+    match messages::shared_object(&output(command, text)?) {
+        Some(path) => Ok(path),
+        None => bail!("{text}: cargo named no shared object"),
+    }
+}
+
+/// What cargo writes in JSON about a build; its complaints go to standard error.
+fn output(mut command: Command, text: &str) -> Result<String> {
+    command.arg("--message-format=json-render-diagnostics");
     let output = progress::run(&mut command, text).context("cannot start cargo")?;
     if !output.status.success() {
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
         bail!("{text}: cargo failed ({})", output.status);
     }
-    match messages::executable(&String::from_utf8_lossy(&output.stdout)) {
-        Some(path) => Ok(path),
-        None => bail!("{text}: cargo named no executable"),
-    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

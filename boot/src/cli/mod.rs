@@ -3,6 +3,7 @@
 mod bench;
 mod boot_elf;
 mod facts;
+mod locality;
 pub mod options;
 mod run;
 mod seed;
@@ -43,6 +44,7 @@ Examples:
   cargo run -- -- -machine pc                        whatever QEMU understands, after --
   cargo run -- -- -numa node,memdev=a -object memory-backend-ram,id=a,size=1G -m 1G
   cargo run -- --srat srat.bin --slit slit.bin --mem 8G       another machine's tables
+  cargo run -- --locality --append pageset=zone      which node's memory a CPU touches
   cargo run -- map case.json                         what tables say, as a node map
   cargo run -- seed hashdist                         the first seed, before and after
   cargo run -- bench                                 instructions of the allocator's work

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
+use super::locality::LocalityArgs;
 use super::options::QemuOptions;
 use crate::machine::{self, Machine, file::DEFAULT_MEMORY, nodes, options, size};
 use crate::qemu::{self, BootRequest, Outcome, command};
@@ -42,6 +43,8 @@ pub(super) struct RunArgs {
     /// Boot with this SLIT, likewise
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "nodes"])]
     slit: Option<PathBuf>,
+    #[command(flatten)]
+    locality: LocalityArgs,
     #[command(flatten)]
     options: QemuOptions,
     /// Print QEMU's command line instead of running it
@@ -91,6 +94,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let request = args.options.request(&tools.qemu, &elf, &machine);
     match args.dry_run {
         true => print_command(&request),
+        false if args.locality.asked_for() => args.locality.run(&request),
         false => show(&request),
     }
 }

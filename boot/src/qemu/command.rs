@@ -39,6 +39,9 @@ pub fn build(request: &BootRequest<'_>, folder: &Path, com2: Com2<'_>) -> Result
         Com2::Null => say(&["-serial", "null"]),
     }
     out.extend(request.accel.arguments(&machine.qemu).into_iter().map(OsString::from));
+    if let Some(plugin) = &request.plugin {
+        out.extend(["-plugin".into(), plugin.into()]);
+    }
     out.extend(["-kernel".into(), request.elf.as_os_str().to_owned()]);
     let append = format!("{} {}", machine.append, request.append);
     out.extend(["-append".into(), append.trim().into()]);
@@ -86,6 +89,14 @@ mod tests {
         assert!(line.contains("-kernel /k/kernel -append 'hashdist=0 numa=off' -machine q35"));
         assert!(line.contains("-accel tcg,thread=multi"));
         assert!(line.contains("-serial stdio -serial null"));
+    }
+
+    #[test]
+    fn a_plugin_is_loaded() {
+        let machine = Machine::new("m");
+        let request = BootRequest { plugin: Some("file=/p.so".into()), ..request(&machine, "") };
+        let words = build(&request, "/t".as_ref(), Com2::Null).unwrap();
+        assert!(words.windows(2).any(|pair| pair == ["-plugin", "file=/p.so"]), "{words:?}");
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct BootRequest<'a> {
     /// How long the guest may say nothing on either port before it is ended as hung; no limit
     /// unless given.
     pub silence: Duration,
+    /// The value of QEMU's `-plugin`: a plugin to load, and its arguments.
+    pub plugin: Option<String>,
 }
 
 impl<'a> BootRequest<'a> {
@@ -51,6 +53,7 @@ impl<'a> BootRequest<'a> {
             accel: Accel::Auto,
             timeout: TIMEOUT,
             silence: Duration::MAX,
+            plugin: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use core::arch::asm;
 
 use nearmem::alloc::{Policy, Request};
 use nearmem::{NodeId, NodeSet, Order};
-use nearmem_x86_64::marker;
+use nearmem_x86_64::{clock, marker};
 
 use super::Ends;
 use super::region::{Known, Region, Role};
@@ -17,29 +17,33 @@ const KNOWN: Known = Known { instructions: 5, loads: 2, stores: 2 };
 
 /// Works on a frame of this CPU's own node, then on one of another node.
 pub(super) fn run(kernel: &Kernel, ends: &Ends) -> impl Iterator<Item = Region> {
-    let own = on_frame::<1>(kernel, ends.own);
-    let other = ends.other.filter(|&node| on_frame::<2>(kernel, node));
+    let cpu = ends.cpu;
+    let role = Role::Check(KNOWN);
     let region =
-        |id, name, node| Region { id, cpu: ends.cpu, name, node, times: TIMES, role: Role::Check(KNOWN) };
-    [
-        own.then(|| region(1, "check, own node", ends.own)),
-        other.map(|node| region(2, "check, other node", node)),
-    ]
-    .into_iter()
-    .flatten()
+        move |id, name, node, ticks| Region { id, cpu, name, node, times: TIMES, ticks, role };
+    let own =
+        on_frame::<1>(kernel, ends.own).map(|ticks| region(1, "check, own node", ends.own, ticks));
+    let other = ends.other.and_then(|node| {
+        let ticks = on_frame::<2>(kernel, node)?;
+        Some(region(2, "check, other node", node, ticks))
+    });
+    own.into_iter().chain(other)
 }
 
-/// Works on a word of a frame of this node; false where the node gives none.
-fn on_frame<const REGION: u8>(kernel: &Kernel, node: NodeId) -> bool {
+/// Works on a word of a frame of this node and says how many ticks it took; `None` where the node
+/// gives no frame.
+fn on_frame<const REGION: u8>(kernel: &Kernel, node: NodeId) -> Option<u64> {
     let nodes = NodeSet::of(node);
     let request = Request::new(Order::ZERO).on(Policy::Bind(&nodes)).zeroed();
-    let Ok(block) = kernel.memory.alloc(&request) else { return false };
+    let block = kernel.memory.alloc(&request).ok()?;
     // SAFETY: the frame is ours, zeroed, and aligned for any integer.
     let word = unsafe { &mut *block.as_ptr(kernel.memory.platform()).cast::<u64>() };
+    let start = clock::ticks();
     rounds::<REGION>(word);
+    let ticks = clock::ticks() - start;
     // Cannot fail: the block is of this subsystem.
     let _ = kernel.memory.free(block);
-    true
+    Some(ticks)
 }
 
 /// A load, a store, an addition in memory (which is both), and the two instructions of the loop. The

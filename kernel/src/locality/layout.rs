@@ -58,7 +58,9 @@ fn windows() -> Vec<Value> {
     for (at, frame) in paging::image_frames() {
         let page = PhysRange { start: frame, end: frame + PAGE_SIZE };
         match windows.last_mut() {
-            Some((first, run)) if *first + run.len() == at && run.end == frame => run.end = page.end,
+            Some((first, run)) if *first + run.len() == at && run.end == frame => {
+                run.end = page.end
+            }
             _ => windows.push((at, page)),
         }
     }
@@ -86,7 +88,7 @@ fn places(kernel: &Kernel) -> Vec<Place> {
             Place::new("zone", format!("node {} {}", id.node, id.kind), mapped(at))
         }),
     );
-    places.extend(memory.shared_tables().map(|at| Place::new("tables", "shared tables", at)));
+    places.extend(memory.shared_tables().map(|(name, at)| Place::new("tables", name, at)));
     places.push(Place::new("tables", "node map", node_map::place()));
     let sections = paging::image_sections();
     places.extend(sections.map(|(at, _)| Place::new("image", "", at)));

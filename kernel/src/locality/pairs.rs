@@ -5,7 +5,7 @@ use core::hint::black_box;
 
 use nearmem::alloc::{LocalCpu, Policy, Request};
 use nearmem::{NodeId, Order};
-use nearmem_x86_64::{X86Platform, marker, println};
+use nearmem_x86_64::{X86Platform, clock, marker, println};
 
 use super::Ends;
 use super::region::{Region, Role};
@@ -14,32 +14,46 @@ use crate::{Kernel, Memory};
 /// Pairs of a region.
 const TIMES: u64 = 1000;
 
+/// A way through a region.
+struct Way {
+    pairs: u64,
+    ticks: u64,
+}
+
 /// Runs the pairs on this CPU: with its token held all the time, and with the token taken anew for
 /// every allocation and every free.
 pub(super) fn run(kernel: &Kernel, ends: &Ends) -> impl Iterator<Item = Region> {
     let Ends { cpu, own, other } = *ends;
     let memory = kernel.memory;
     let local = Request::new(Order::ZERO);
-    let remote = |node| local.on(Policy::Preferred(node));
-    let region = move |id, name, node, role| Region { id, cpu, name, node, times: TIMES, role };
-    let pair = move |id, name, node| region(id, name, node, Role::Pair);
+    let region = move |id, name, node, ticks, role| Region {
+        id,
+        cpu,
+        name,
+        node,
+        times: TIMES,
+        ticks,
+        role,
+    };
+    let pair = move |id, name, node, ticks| region(id, name, node, ticks, Role::Pair);
 
-    empty::<10>(&local);
-    let pairs = [
+    let loops = region(10, "loop without pairs", own, empty::<10>(&local), Role::Loop);
+    let near = [
         served(memory, own, || held::<11>(memory, &memory.pin(), &local))
-            .then(|| pair(11, "pair, own node, token held", own)),
+            .map(|ticks| pair(11, "pair, own node, token held", own, ticks)),
         served(memory, own, || guarded::<12>(memory, &local))
-            .then(|| pair(12, "pair, own node, token taken", own)),
-        other
-            .filter(|&node| {
-                served(memory, node, || held::<13>(memory, &memory.pin(), &remote(node)))
-            })
-            .map(|node| pair(13, "pair, other node, token held", node)),
-        other
-            .filter(|&node| served(memory, node, || guarded::<14>(memory, &remote(node))))
-            .map(|node| pair(14, "pair, other node, token taken", node)),
+            .map(|ticks| pair(12, "pair, own node, token taken", own, ticks)),
     ];
-    [region(10, "loop without pairs", own, Role::Loop)].into_iter().chain(pairs.into_iter().flatten())
+    let far = other.map(|node| {
+        let remote = local.on(Policy::Preferred(node));
+        [
+            served(memory, node, || held::<13>(memory, &memory.pin(), &remote))
+                .map(|ticks| pair(13, "pair, other node, token held", node, ticks)),
+            served(memory, node, || guarded::<14>(memory, &remote))
+                .map(|ticks| pair(14, "pair, other node, token taken", node, ticks)),
+        ]
+    });
+    [loops].into_iter().chain(near.into_iter().chain(far.into_iter().flatten()).flatten())
 }
 
 /// Fills this CPU's pagesets: the pairs find a frame there.
@@ -53,56 +67,60 @@ pub(super) fn warm_up(kernel: &Kernel, ends: &Ends) {
     }
 }
 
-/// Runs pairs; says whether this node served all of them.
-fn served(memory: &Memory, node: NodeId, pairs: impl Fn() -> u64) -> bool {
+/// Runs pairs, and gives their ticks if this node served all of them.
+fn served(memory: &Memory, node: NodeId, pairs: impl Fn() -> Way) -> Option<u64> {
     let hits = || memory.node_counters(node).hit;
     let before = hits();
-    let done = pairs();
-    let all = done == TIMES && hits() - before == TIMES;
+    let Way { pairs, ticks } = pairs();
+    let all = pairs == TIMES && hits() - before == TIMES;
     if !all {
         println!("locality: node {node} did not serve {TIMES} pairs: no figures for it");
     }
-    all
+    all.then_some(ticks)
 }
 
-/// The loop with nothing in it.
+/// The loop with nothing in it; says its ticks.
 #[inline(never)]
-fn empty<const REGION: u8>(request: &Request<'_>) {
+fn empty<const REGION: u8>(request: &Request<'_>) -> u64 {
+    let start = clock::ticks();
     marker::begin::<REGION>();
     for _ in 0..TIMES {
         black_box(request);
     }
     marker::end::<REGION>();
+    clock::ticks() - start
 }
 
-/// The public request path with the token held; says how many pairs there were.
+/// The public request path with the token held.
 #[inline(never)]
 fn held<const REGION: u8>(
     memory: &Memory,
     cpu: &LocalCpu<'static, X86Platform>,
     request: &Request<'_>,
-) -> u64 {
-    let mut done = 0;
+) -> Way {
+    let mut pairs = 0;
+    let start = clock::ticks();
     marker::begin::<REGION>();
     for _ in 0..TIMES {
         if let Ok(block) = memory.try_alloc(cpu, black_box(request)) {
-            done += u64::from(memory.try_free(cpu, block).is_ok());
+            pairs += u64::from(memory.try_free(cpu, block).is_ok());
         }
     }
     marker::end::<REGION>();
-    done
+    Way { pairs, ticks: clock::ticks() - start }
 }
 
 /// The same with the entries that take the token themselves.
 #[inline(never)]
-fn guarded<const REGION: u8>(memory: &Memory, request: &Request<'_>) -> u64 {
-    let mut done = 0;
+fn guarded<const REGION: u8>(memory: &Memory, request: &Request<'_>) -> Way {
+    let mut pairs = 0;
+    let start = clock::ticks();
     marker::begin::<REGION>();
     for _ in 0..TIMES {
         if let Ok(block) = memory.alloc(black_box(request)) {
-            done += u64::from(memory.free(block).is_ok());
+            pairs += u64::from(memory.free(block).is_ok());
         }
     }
     marker::end::<REGION>();
-    done
+    Way { pairs, ticks: clock::ticks() - start }
 }

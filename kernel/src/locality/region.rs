@@ -16,6 +16,9 @@ pub(super) struct Region {
     pub(super) node: NodeId,
     /// How often it does what it is named for.
     pub(super) times: u64,
+    /// Ticks of the time-stamp counter around the marks: with instruction counting they are
+    /// instructions, some of them the marks' own.
+    pub(super) ticks: u64,
     /// What it is for.
     pub(super) role: Role,
 }
@@ -53,6 +56,7 @@ impl Region {
             "name": self.name,
             "node": self.node.0,
             "times": self.times,
+            "ticks": self.ticks,
             "known": known.map(|known| json!({
                 "instructions": known.instructions,
                 "loads": known.loads,

@@ -9,14 +9,20 @@ use crate::units::VirtAddr;
 use super::MemorySubsystem;
 
 impl<P: Platform> MemorySubsystem<'_, P> {
-    /// The tables that all CPUs share, this value included: of zones, of nodes, of CPUs, and the
-    /// fallback orders. As addresses, since a caller keeps this value wherever it likes. What a CPU
-    /// has for itself and what a zone has is not among them: see [`cpu_block`](Self::cpu_block),
-    /// [`pageset_frame`](Self::pageset_frame) and [`zone_metadata`](Self::zone_metadata).
-    pub fn shared_tables(&self) -> impl Iterator<Item = Range<VirtAddr>> + '_ {
-        let tables = [range(core::slice::from_ref(self)), range(self.zones), range(self.nodes)];
-        let orders = self.nodes.iter().map(|node| range(node.order));
-        tables.into_iter().chain([range(self.cpus)]).chain(orders)
+    /// What all CPUs share, this value included, each with a name. As addresses, since a caller
+    /// keeps this value wherever it likes. What a CPU has for itself and what a zone has is not
+    /// among them: see [`cpu_block`](Self::cpu_block), [`pageset_frame`](Self::pageset_frame) and
+    /// [`zone_metadata`](Self::zone_metadata).
+    pub fn shared_tables(&self) -> impl Iterator<Item = (&'static str, Range<VirtAddr>)> + '_ {
+        let orders = self.nodes.iter().map(|node| ("fallback order", range(node.order)));
+        [
+            ("memory subsystem", range(core::slice::from_ref(self))),
+            ("table of zones", range(self.zones)),
+            ("table of nodes", range(self.nodes)),
+            ("table of CPUs", range(self.cpus)),
+        ]
+        .into_iter()
+        .chain(orders)
     }
 }
 
