@@ -2,8 +2,8 @@
 //! instructions of every virtual CPU between markers in the guest.
 //!
 //! In: the instructions that QEMU translates, and each access that they make, by virtual address.
-//! Out: at the end of QEMU a file of text, see [`counts`]. The plugin knows nothing of nodes: the
-//! guest says where things lie, and the launcher joins both (docs/locality.md).
+//! Out: at the end of QEMU a file of text, see the module `counts`. The plugin knows nothing of
+//! nodes: the guest says where things lie, and the launcher joins both (docs/locality.md).
 //!
 //! ```text
 //! marker     the instruction that opens or closes a region

@@ -24,8 +24,11 @@ pub fn names(report: &Report, elf: &Path) -> Names {
     parse(&String::from_utf8_lossy(&text), &format!("{}/", workspace::root().display()))
 }
 
-/// Of each instruction the innermost function with its source below `root`: what is inlined from
-/// the standard library says little.
+/// What is inlined from here says as little as the standard library does.
+const LITTLE: &str = "mm/src/sync/";
+
+/// Of each instruction the innermost function of ours that says something: with its source below
+/// `root`, where the standard library is not.
 fn parse(text: &str, root: &str) -> Names {
     let mut names = Names::new();
     let mut instruction = None;
@@ -41,7 +44,8 @@ fn parse(text: &str, root: &str) -> Names {
         let (Some(pc), Some((function, source))) = (instruction, frame.split_once(" at ")) else {
             continue;
         };
-        if let Some(source) = source.strip_prefix(root) {
+        let source = source.strip_prefix(root);
+        if let Some(source) = source.filter(|source| !source.starts_with(LITTLE)) {
             let source = source.split(" (").next().unwrap_or(source);
             names.entry(pc).or_insert_with(|| format!("{} at {source}", short(function)));
         }
@@ -65,6 +69,7 @@ mod tests {
     fn the_innermost_frame_of_ours_counts() {
         let text = [
             "0x0000000000000010: core::cell::get at /rust/core/cell.rs:5",
+            " (inlined by) nearmem::sync::get at /w/mm/src/sync/local_word.rs:1",
             " (inlined by) nearmem::pageset::Pageset::pop at /w/mm/src/a.rs:7 (discriminator 2)",
             " (inlined by) nearmem::f at /w/mm/src/b.rs:9",
             "0x0000000000000020: ?? at ??:0",
