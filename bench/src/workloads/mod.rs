@@ -1,5 +1,5 @@
 //! The work: what LLFree's paper measures with (Wrenger, Rommel, Halbuer, Dietrich, Lohmann, USENIX
-//! ATC 2023), on any [`Peer`](crate::Peer).
+//! ATC 2023), on any [`Peer`].
 //!
 //! Each function does one round with a number of threads and gives the time of the slowest thread,
 //! of the part that counts.
