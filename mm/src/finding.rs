@@ -5,7 +5,7 @@
 //! input; notes are facts that a reader of the map will want to know. A finding prints as one
 //! line that says what is wrong and what is done instead.
 //!
-//! To add a kind, add its lines to `finding/kinds.rs`.
+//! To add a kind, add its lines to `finding/kinds.rs` and a row to `docs/findings.md`.
 
 #![forbid(unsafe_code)]
 

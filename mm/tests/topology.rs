@@ -4,6 +4,8 @@
 mod capacity;
 #[path = "topology/fake.rs"]
 mod fake;
+#[path = "topology/limits.rs"]
+mod limits;
 #[path = "topology/model.rs"]
 mod model;
 #[path = "topology/order.rs"]

@@ -23,6 +23,8 @@ pub struct Root {
 
 /// Length of an RSDP of revision 2 (ACPI 6.5, table 5.3).
 const RSDP_BYTES: u64 = size_of::<Rsdp>() as u64;
+/// Length of an RSDP of revision 0, with which every other begins.
+const RSDP_FIRST_BYTES: usize = 20;
 const HEADER_BYTES: u64 = Header::LENGTH as u64;
 /// EBDA segment word, and the BIOS area (ACPI 6.5, 5.2.5.1).
 const EBDA_SEGMENT: PhysAddr = PhysAddr(0x40e);
@@ -81,6 +83,11 @@ fn valid_rsdp(window: &Window<'_>, at: PhysAddr) -> Option<&'static Rsdp> {
     let bytes = window.bytes(at, RSDP_BYTES)?;
     // SAFETY: packed (alignment 1), plain numbers, and as many bytes as the structure has.
     let rsdp: &'static Rsdp = unsafe { &*bytes.as_ptr().cast() };
+    // This part has a checksum of its own in every revision, at which that crate does not look.
+    let sum = bytes.iter().take(RSDP_FIRST_BYTES).fold(0u8, |sum, &byte| sum.wrapping_add(byte));
+    if sum != 0 {
+        return None;
+    }
     // The checksum runs over the length that the structure claims: bytes 20 to 23, from revision 1.
     let length = u64::from(u32::from_le_bytes(bytes[20..24].try_into().ok()?));
     if rsdp.revision() > 0 && (length < RSDP_BYTES || window.bytes(at, length).is_none()) {

@@ -226,6 +226,21 @@ fn nodes_without_memory_have_no_part_and_their_cpus_go_to_node_0() {
 
 /// Whatever goes wrong, the map is that without the option.
 #[test]
+fn a_cpu_without_a_record_is_on_the_first_part_of_its_node() {
+    let (ram, table, _) = two_nodes();
+    // Number 3 is dealt to the second node, which is fake nodes 2 and 3.
+    let cpus = [0, 1, 2, 50].map(ApicId);
+    let machine = Machine { cpus: &cpus, ..Machine::new(&ram, &table) };
+    machine.map(|map, _| assert_eq!(map.node_of_cpu(CpuId(3)), NodeId(1)));
+    Machine { fake: fake(Split::EachNode(2)), ..machine }.map(|map, _| {
+        let wholes: Vec<_> = map.possible().iter().map(|node| map.whole(node).0).collect();
+        assert_eq!(wholes, [0, 0, 1, 1]);
+        assert_eq!(map.node_of_cpu(CpuId(3)), NodeId(2));
+        assert_eq!(map.node_of_cpu(CpuId(3)), map.node_of_cpu(CpuId(1)));
+    });
+}
+
+#[test]
 fn a_failure_leaves_the_nodes_as_they_are() {
     let all = |map: &NodeMap<'_>| {
         let rest = (map.source(), distances(map), map.cpus().to_vec(), map.blocks().to_vec());

@@ -144,6 +144,18 @@ fn domains_with_disabled_records_alone_have_no_node_and_are_named() {
 }
 
 #[test]
+fn a_disabled_initiator_hides_no_record_behind_it() {
+    let mut off = initiator(7);
+    off[24] = 0;
+    let records = [cpu(0, 0), off, cpu(1, 1), initiator(2), memory(0, mib(0, 8))];
+    let ram = [mib(0, 8)];
+    Machine::new(&ram, &srat(2, &records)).map(|map, seen| {
+        assert_eq!((map.possible().to_string(), map.cpu_records().len()), ("0-2".into(), 2));
+        assert!(seen.names().contains(&"srat-disabled-generic-initiator"));
+    });
+}
+
+#[test]
 fn bytes_behind_a_record_are_ignored_and_named() {
     let mut long = memory(0, mib(0, 8));
     long.extend([0xff; 8]);
