@@ -37,9 +37,9 @@ pub struct MapArgs {
     /// in a case. Without one every enabled memory range of the SRAT counts as RAM
     #[arg(long, value_name = "FILE")]
     pub memory_map: Option<PathBuf>,
-    /// As the kernel's numa=WORD: off, noacpi, fake=...
+    /// As the kernel's numa=WORD: off, noacpi, nohmat, fake=...; may be given several times
     #[arg(long, value_name = "WORD", value_parser = numa)]
-    pub numa: Option<String>,
+    pub numa: Vec<String>,
     /// As the kernel's memmap=WORD: exactmap, SIZE@START, SIZE$START, SIZE#START, with commas
     /// between several; may be given several times
     #[arg(long, value_name = "WORD", value_parser = memmap)]
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn kernel_words_are_a_command_line() {
         let args = MapArgs {
-            numa: Some("off".into()),
+            numa: vec!["off".into()],
             memmap: vec!["exactmap".into(), "1G@0".into()],
             ..MapArgs::default()
         };

@@ -109,7 +109,10 @@ pub fn build(input: &Input) -> Built {
     let cpus = listed.map(|listed| Cpus::on(&map, listed));
     let cxl = cedt.and_then(|bytes| Cxl::read(bytes, &found.findings));
     let hmat = input.tables.bytes(Which::Hmat);
-    let speeds = hmat.map(|bytes| Speeds::read(bytes, &map, &mut found));
+    let speeds = hmat.map(|bytes| match options.no_hmat {
+        true => Speeds::unknown(&map),
+        false => Speeds::read(bytes, &map, &mut found),
+    });
     Built { cpus, cxl, speeds, ..describe(&map, &memory, srat, found) }
 }
 

@@ -39,6 +39,11 @@ pub struct Target {
 }
 
 impl Speeds {
+    /// What holds without an HMAT.
+    pub fn unknown(map: &NodeMap<'_>) -> Speeds {
+        Speeds::of(&Access::unknown(map), map)
+    }
+
     /// Reads an HMAT.
     pub fn read(hmat: &[u8], map: &NodeMap<'_>, findings: &mut dyn Findings) -> Speeds {
         let room = Access::room(map);

@@ -114,6 +114,9 @@ fn an_hmat_says_how_fast_memory_is() {
     // Without an SRAT that stands its domains mean nothing.
     let (got, _) = map(&[path(&case), &hmat, "--numa", "off"], b"");
     assert_eq!((&got["hmat"]["used"], &got["hmat"]["initiators"]), (&json!(false), &json!([])));
+    let (got, _) = map(&[path(&case), &hmat, "--numa", "nohmat", "--numa", "fake=2U"], b"");
+    assert_eq!((&got["hmat"]["used"], &got["hmat"]["initiators"]), (&json!(false), &json!([])));
+    assert_eq!(got["nodes"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]
