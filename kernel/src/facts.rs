@@ -14,6 +14,7 @@ use nearmem::{NodeId, NodeSet, PfnRange};
 use serde_json::{Map, Value, json};
 
 use crate::Kernel;
+use crate::access;
 use crate::findings;
 use crate::placement::table;
 use crate::tables::Table;
@@ -116,6 +117,7 @@ fn informative(kernel: &Kernel) -> Value {
     ratios.resize(5, 0);
     json!({
         "nodes": nodes,
+        "access": access::facts(kernel.access),
         "min_free_kbytes": kernel.memory.min_free_kbytes(),
         "watermark_scale_factor":
             kernel.options.alloc.watermark_scale_factor.unwrap_or(DEFAULT_SCALE),

@@ -7,6 +7,7 @@ use nearmem::finding::{Finding, Findings as _, Kind};
 use nearmem::options::{self, Options};
 use nearmem::report;
 use nearmem::topology::NodeMap;
+use nearmem::topology::access::Access;
 use nearmem::vmalloc::Vmalloc;
 use nearmem_x86_64::{Boot, Door, X86Platform, println, serial};
 use serde_json::json;
@@ -15,7 +16,7 @@ use spin::Once;
 use crate::findings::Report;
 use crate::moments::{Moment, Moments};
 use crate::tables::{self, Table};
-use crate::{acpi, bench, boot_memory, facts_port, findings, heap, locality, node_map};
+use crate::{access, acpi, bench, boot_memory, facts_port, findings, heap, locality, node_map};
 
 /// The page allocator of this machine.
 pub type Memory = MemorySubsystem<'static, X86Platform>;
@@ -33,6 +34,8 @@ pub struct Kernel {
     pub options: Options<'static>,
     /// Nodes, memory, CPUs, distances.
     pub map: &'static NodeMap<'static>,
+    /// How fast nodes reach memory.
+    pub access: &'static Access<'static>,
     /// Zones, pagesets, zonelists.
     pub memory: &'static Memory,
     /// vmalloc.
@@ -49,6 +52,7 @@ pub fn start(boot: Boot) -> Kernel {
     let start = Moment::now();
     let firmware = acpi::read(&boot, options.acpi_patch, &mut Report);
     let map = node_map::build(&boot, &firmware, &options);
+    let access = access::build(&firmware, map, &options);
     let _ = report::ranges::write(&mut serial::console(), map);
 
     let mut boot_memory = boot_memory::build(&boot, &firmware, map);
@@ -80,7 +84,16 @@ pub fn start(boot: Boot) -> Kernel {
     let vmalloc = VIRTUAL.call_once(|| Vmalloc::new(memory));
     let turns = Interleave::new(interleave_nodes(map));
     let tables = tables::late(early, &plan, vmalloc, &turns);
-    Kernel { command_line: boot.command_line, options, map, memory, vmalloc, tables, moments }
+    Kernel {
+        command_line: boot.command_line,
+        options,
+        map,
+        access,
+        memory,
+        vmalloc,
+        tables,
+        moments,
+    }
 }
 
 /// Says what the hand-over could not do as it should.

@@ -9,6 +9,7 @@
 
 extern crate alloc;
 
+mod access;
 pub mod acpi;
 pub mod bench;
 mod boot_memory;

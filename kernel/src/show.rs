@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 
 use nearmem::NodeId;
 use nearmem::report::collect::node_memory;
-use nearmem::report::{hash_tables, node_table, numactl};
+use nearmem::report::{access, hash_tables, node_table, numactl};
 use nearmem_x86_64::{println, serial};
 
 use crate::{Kernel, heap};
@@ -21,6 +21,11 @@ fn write_all(kernel: &Kernel) -> fmt::Result {
     let mut out = serial::console();
     writeln!(out, "\n-- The machine")?;
     numactl::write(&mut out, kernel.map, figures)?;
+
+    if kernel.access.is_known() {
+        writeln!(out, "\n-- Access to memory (HMAT)")?;
+        access::write(&mut out, kernel.access)?;
+    }
 
     writeln!(out, "\n-- Zones (frames)")?;
     zones(&mut out, kernel)?;

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::locality::LocalityArgs;
 use super::options::QemuOptions;
-use crate::machine::{self, Machine, file::DEFAULT_MEMORY, nodes, options, size};
+use crate::machine::{self, Machine, TableFiles, file::DEFAULT_MEMORY, nodes, options, size};
 use crate::qemu::{self, BootRequest, Outcome, command};
 use crate::scratch::Scratch;
 use crate::setup::progress::say;
@@ -43,6 +43,9 @@ pub(super) struct RunArgs {
     /// Boot with this SLIT, likewise
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "nodes"])]
     slit: Option<PathBuf>,
+    /// Boot with this HMAT, raw with its header; also with nodes
+    #[arg(long, value_name = "FILE")]
+    hmat: Option<PathBuf>,
     #[command(flatten)]
     locality: LocalityArgs,
     #[command(flatten)]
@@ -63,7 +66,8 @@ impl RunArgs {
             None => self.machine_of_options()?,
         };
         machine.qemu.extend_from_slice(&self.qemu);
-        machine.set_table_files(self.srat.as_deref(), self.slit.as_deref())?;
+        let (srat, slit, hmat) = (self.srat.as_deref(), self.slit.as_deref(), self.hmat.as_deref());
+        machine.set_table_files(TableFiles { srat, slit, hmat })?;
         self.append.iter().for_each(|words| machine.add_append(words));
         Ok(machine)
     }

@@ -10,6 +10,7 @@
 //! qemu = ["-device", "edu"]   # more options for QEMU; topology, too, where `nodes` is not given
 //! srat = "a/srat.bin"         # raw tables in files, or cases (.json), for a machine without nodes;
 //! slit = "a/slit.bin"         # paths are relative to the workspace's root
+//! hmat = "a/hmat.bin"         # a raw table, also with nodes, for which QEMU makes none by itself
 //! append = "hashdist=1"       # the kernel's command line
 //! suites = ["nodes"]          # what the test runner runs on it
 //! ```
@@ -25,7 +26,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Machine, nodes, size};
+use super::{Machine, TableFiles, nodes, size};
 use crate::fault::bad_machine;
 use crate::workspace;
 
@@ -58,6 +59,7 @@ struct Keys {
     qemu: Vec<String>,
     srat: Option<PathBuf>,
     slit: Option<PathBuf>,
+    hmat: Option<PathBuf>,
     #[serde(default)]
     append: String,
     #[serde(default)]
@@ -108,8 +110,9 @@ pub fn parse(name: &str, text: &str) -> Result<MachineFile> {
     machine.qemu = keys.qemu;
     machine.append = keys.append;
     let at_root = |path: PathBuf| workspace::root().join(path);
-    let (srat, slit) = (keys.srat.map(at_root), keys.slit.map(at_root));
-    machine.set_table_files(srat.as_deref(), slit.as_deref())?;
+    let [srat, slit, hmat] = [keys.srat, keys.slit, keys.hmat].map(|path| path.map(at_root));
+    let (srat, slit, hmat) = (srat.as_deref(), slit.as_deref(), hmat.as_deref());
+    machine.set_table_files(TableFiles { srat, slit, hmat })?;
     Ok(MachineFile { machine, description: keys.description, suites: keys.suites })
 }
 
@@ -183,6 +186,14 @@ mod tests {
     }
 
     #[test]
+    fn an_hmat_goes_with_nodes() {
+        let text = "nodes = 3\nhmat = \"tests/data/hmat/revision-1.hmat.bin\"";
+        let machine = parse("x", text).unwrap().machine;
+        let signatures: Vec<_> = machine.tables.iter().map(|table| &table.signature[..]).collect();
+        assert_eq!((signatures, machine.nodes.len()), (vec!["HMAT"], 3));
+    }
+
+    #[test]
     fn what_cannot_be() {
         for (text, said) in [
             ("nodes = ", "no machine file"),
@@ -197,6 +208,7 @@ mod tests {
             ("nodes = 1\ndistances = [[20]]", "distance 20 from node 0 to 0"),
             ("distances = [[10]]", "expected 0 rows"),
             ("srat = \"Cargo.toml\"", "expected a raw table"),
+            ("hmat = \"tests/data/corpus/v41-slit-cut-short.json\"", "the case has none"),
             ("slit = \"nowhere.bin\"", "nowhere.bin: No such file"),
             ("nodes = 1\nslit = \"tests/data/corpus/v41-slit-cut-short.json\"", "either nodes or"),
         ] {

@@ -44,6 +44,17 @@ pub struct Machine {
     pub tables: Vec<Table>,
 }
 
+/// Tables in files, raw or those of a case; `None` is no table.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TableFiles<'a> {
+    /// Which CPUs and memory belong together.
+    pub srat: Option<&'a Path>,
+    /// Distances.
+    pub slit: Option<&'a Path>,
+    /// Latencies and bandwidths.
+    pub hmat: Option<&'a Path>,
+}
+
 /// The least memory that the kernel comes up in: it is loaded at 16 MiB.
 const LEAST_MEMORY: u64 = 24 << 20;
 
@@ -86,17 +97,22 @@ impl Machine {
         }
     }
 
-    /// Gives it the tables of these files in place of those that QEMU makes. `None` is no table.
+    /// Gives it the tables of these files in place of those that QEMU makes.
     ///
     /// # Errors
-    /// [`BadMachine`](crate::fault::BadMachine): a file is no such table, or the machine has nodes,
-    /// for which QEMU makes an SRAT.
-    pub fn set_table_files(&mut self, srat: Option<&Path>, slit: Option<&Path>) -> Result<()> {
-        let files = [("SRAT", srat), ("SLIT", slit)];
+    /// [`BadMachine`](crate::fault::BadMachine): a file is no such table; or the machine has nodes,
+    /// for which QEMU makes an SRAT, and one of the tables is an SRAT or a SLIT. QEMU makes an HMAT
+    /// only when asked to (`-machine hmat=on`), so one in a file goes with nodes.
+    pub fn set_table_files(&mut self, files: TableFiles<'_>) -> Result<()> {
+        let TableFiles { srat, slit, hmat } = files;
+        let files = [("SRAT", srat), ("SLIT", slit), ("HMAT", hmat)];
         for (signature, path) in files.into_iter().filter_map(|(name, path)| Some((name, path?))) {
             self.tables.push(table_file::load(path, signature)?);
         }
-        if !self.tables.is_empty() && (!self.nodes.is_empty() || options::has(&self.qemu, "numa")) {
+        let by_nodes = |table: &Table| matches!(&table.signature[..], "SRAT" | "SLIT");
+        if self.tables.iter().any(by_nodes)
+            && (!self.nodes.is_empty() || options::has(&self.qemu, "numa"))
+        {
             return Err(bad_machine(
                 "with nodes (-numa) QEMU makes an SRAT of its own, and that one would count: give \
                  either nodes or tables in files",

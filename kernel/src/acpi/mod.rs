@@ -1,4 +1,5 @@
-//! The firmware's tables: from the RSDP to the bytes of SRAT, SLIT and CEDT, and to the present CPUs.
+//! The firmware's tables: from the RSDP to the bytes of SRAT, SLIT, HMAT and CEDT, and to the
+//! present CPUs.
 
 mod patch;
 mod root;
@@ -6,6 +7,7 @@ mod window;
 
 use nearmem::finding::{Finding, Findings, Kind, Place};
 use nearmem::firmware::Header;
+use nearmem::firmware::hmat;
 use nearmem::firmware::madt::{self, IdLinks, Madt};
 use nearmem::{ApicId, PhysAddr, PhysRange};
 use nearmem_x86_64::{Boot, println};
@@ -20,11 +22,13 @@ pub struct Tables {
     pub srat: Option<&'static [u8]>,
     /// The whole SLIT.
     pub slit: Option<&'static [u8]>,
+    /// The whole HMAT.
+    pub hmat: Option<&'static [u8]>,
     /// The whole CEDT.
     pub cedt: Option<&'static [u8]>,
     madt: Option<&'static [u8]>,
     /// Where they lie: memory that must not be handed out.
-    pub places: [PhysRange; 5],
+    pub places: [PhysRange; 6],
 }
 
 /// Finds the tables, after `acpi_patch` was done. What is wrong is a finding.
@@ -68,6 +72,7 @@ impl Tables {
             [b'S', b'L', b'I', b'T', ..] => ("SLIT", &mut self.slit, 2),
             [b'A', b'P', b'I', b'C', ..] => (madt::SIGNATURE, &mut self.madt, 3),
             [b'C', b'E', b'D', b'T', ..] => ("CEDT", &mut self.cedt, 4),
+            [b'H', b'M', b'A', b'T', ..] => (hmat::SIGNATURE, &mut self.hmat, 5),
             _ => return,
         };
         if slot.is_some() {

@@ -121,6 +121,11 @@ impl<'m> Access<'m> {
         access
     }
 
+    /// The HMAT in use.
+    pub fn hmat(&self) -> Option<&Hmat<'m>> {
+        self.hmat.as_ref()
+    }
+
     /// Whether an HMAT is in use.
     pub fn is_known(&self) -> bool {
         self.hmat.is_some()

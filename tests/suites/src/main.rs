@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+mod access;
 mod allocator;
 mod boot;
 mod exhaustion;
