@@ -72,9 +72,7 @@ pub fn start(boot: Boot) -> Kernel {
     let memory = MEMORY.call_once(|| memory.expect("room for the zones' own tables"));
     find_strays(memory);
     let _ = report::zonelists::write(&mut serial::console(), memory);
-    if let Err(error) = memory.set_up_pagesets() {
-        println!("pagesets: not all of them: {error}");
-    }
+    set_up_pagesets(memory);
     let ready = Moment::now();
     let first = options.bench.and_then(|_| bench::allocate_on_every_node(memory));
     let moments = Moments { start, tables, ready, first };
@@ -96,8 +94,27 @@ pub fn start(boot: Boot) -> Kernel {
     }
 }
 
+/// Gives the CPUs their pagesets, and says, once for each CPU, why they are not on its node.
+fn set_up_pagesets(memory: &Memory) {
+    let mut last = None;
+    let result = memory.set_up_pagesets_explained(&mut |cpu, why| {
+        if last.replace(cpu) != Some(cpu) {
+            println!("Pagesets of CPU {cpu} are elsewhere: {why}");
+        }
+    });
+    if let Err(error) = result {
+        println!("pagesets: not all of them: {error}");
+    }
+}
+
 /// Says what the hand-over could not do as it should.
 fn find_strays(memory: &Memory) {
+    let fallbacks = memory.hand_over_report().fallbacks;
+    fallbacks.first().for_each(|fallback| println!("{fallback}"));
+    let more = fallbacks.count() as usize - fallbacks.first().count();
+    if more > 0 {
+        println!("{more} more boot allocations are not on the node they were meant for");
+    }
     for (zone, metadata) in memory.zone_metadata() {
         match memory.map().node_of(metadata.start.pfn()) {
             Some(on) if on != zone.node => {

@@ -54,6 +54,31 @@ fn memory_is_used_upward_from_16_mib_and_below_it_last() {
 }
 
 #[test]
+fn what_falls_back_to_another_node_is_remembered() {
+    let memory = [(0, 16 * MIB, 64 * MIB), (1, 64 * MIB, 65 * MIB)];
+    with_boot(&memory, 8, |boot| {
+        boot.alloc(on(1, MIB / 4)).unwrap();
+        boot.alloc(on(0, MIB)).unwrap();
+        boot.alloc(anywhere(MIB)).unwrap();
+        boot.alloc(BootRequest { strict: true, ..on(1, MIB) }).unwrap_err();
+        assert_eq!(boot.fallbacks().count(), 0);
+        for _ in 0..20 {
+            boot.alloc(on(1, MIB)).unwrap();
+        }
+        boot.alloc(on(3, 1000)).unwrap();
+        let [first, .., last] = boot.fallbacks().first().collect::<Vec<_>>()[..] else {
+            panic!("several")
+        };
+        assert_eq!((first, boot.fallbacks().count()), (last, 21));
+        assert_eq!(
+            first.to_string(),
+            "boot memory of 1048576 bytes for Node 1 is on Node 0: \
+             Node 1 has 786432 bytes free, nowhere as many in one piece"
+        );
+    });
+}
+
+#[test]
 fn the_wanted_node_is_used_up_before_another() {
     // Node 1 lies below 16 MiB but for 1 MiB.
     let memory = [(1, 2 * MIB, 4 * MIB), (0, 8 * MIB, 32 * MIB), (1, 32 * MIB, 33 * MIB)];

@@ -1,16 +1,17 @@
 //! Requests to blocks.
 
-use crate::platform::{PhysMap, Platform};
+use crate::platform::{CpuPlatform, PhysMap};
 use crate::zone::ZoneKind;
 
 use super::cpu_block::CpuBlock;
 use super::error::Refusals;
-use super::policy::Plan;
+use super::plan::Plan;
 use super::slot::{Refused, Slot};
+use super::trail::{Refusal, Trail};
 use super::watermark::Mark;
 use super::{AllocError, FrameBlock, LocalCpu, MemorySubsystem, Request};
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Allocates without ever waiting: zones in the order of the policy, first above their low
     /// marks, then above their min marks. A zeroed block is zeroed with the token held.
     ///
@@ -53,7 +54,7 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
             return Err(AllocError::ForeignToken);
         }
         let plan = plan(cpu.block(), request);
-        let block = low_then_min(cpu, request, &plan)?;
+        let block = low_then_min(cpu, request, &plan, &mut ())?;
         if request.zero() {
             // SAFETY: just allocated from this subsystem, as checked above.
             unsafe { zero(&self.platform, &block) };
@@ -62,7 +63,8 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     }
 
     /// Allocates. Before it gives up it returns what all CPUs have parked to the zones and tries
-    /// once more. Zeroes with the token released. Never called with a token held.
+    /// once more, unless the request says [`no_retry`](Request::no_retry). Zeroes with the token
+    /// released. Never called with a token held.
     ///
     /// # Errors
     /// Says what was missing.
@@ -84,13 +86,25 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
         cpu: LocalCpu<'m, P>,
         request: &Request<'_>,
     ) -> Result<FrameBlock<'m>, AllocError> {
-        self.serve_requests(&cpu);
         let plan = plan(cpu.block(), request);
-        let mut result = low_then_min(&cpu, request, &plan);
+        self.alloc_by(cpu, request, &plan, &mut ())
+    }
+
+    /// Allocates by a plan, and tells `trail` who refused.
+    pub(super) fn alloc_by(
+        &self,
+        cpu: LocalCpu<'m, P>,
+        request: &Request<'_>,
+        plan: &Plan<'_>,
+        trail: &mut impl Trail,
+    ) -> Result<FrameBlock<'m>, AllocError> {
+        self.serve_requests(&cpu);
+        let mut result = low_then_min(&cpu, request, plan, trail);
         drop(cpu);
-        if result.is_err() {
+        if result.is_err() && !request.fails_at_once() {
             self.drain_all();
-            result = search(&self.pin(), request, &plan, Mark::Min)
+            let last = plan.rest().unwrap_or(*plan);
+            result = search(&self.pin(), request, &last, Mark::Min, trail)
                 .map_err(|refusals| refusals.error(request.order()));
         }
         let block = result?;
@@ -102,35 +116,54 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     }
 }
 
-fn plan<'a>(block: &CpuBlock<'_>, request: &Request<'a>) -> Plan<'a> {
-    Plan::new(request.policy(), block.node, |node| block.exists(node))
+pub(super) fn plan<'a>(block: &CpuBlock<'_>, request: &Request<'a>) -> Plan<'a> {
+    Plan::new(request, block.node, |node| block.exists(node))
 }
 
-fn low_then_min<'m, P: Platform>(
+/// Above the low marks, then above the min marks; first on the nodes of the plan, then, if it says
+/// so, on the others.
+fn low_then_min<'m, P: CpuPlatform>(
     cpu: &LocalCpu<'m, P>,
     request: &Request<'_>,
     plan: &Plan<'_>,
+    trail: &mut impl Trail,
 ) -> Result<FrameBlock<'m>, AllocError> {
-    search(cpu, request, plan, Mark::Low)
-        .or_else(|_| search(cpu, request, plan, Mark::Min))
-        .map_err(|refusals| refusals.error(request.order()))
+    let min = if request.may_use_reserve() { Mark::Reserve } else { Mark::Min };
+    let mut plan = *plan;
+    loop {
+        let found = search(cpu, request, &plan, Mark::Low, trail)
+            .or_else(|_| search(cpu, request, &plan, min, trail));
+        match (found, plan.rest()) {
+            (Ok(block), _) => return Ok(block),
+            (Err(_), Some(rest)) => plan = rest,
+            (Err(refusals), None) => return Err(refusals.error(request.order())),
+        }
+    }
 }
 
 /// Tries the zones in order: nodes by distance, within a node from high to low.
-fn search<'m, P: Platform>(
+fn search<'m, P: CpuPlatform>(
     cpu: &LocalCpu<'m, P>,
     request: &Request<'_>,
     plan: &Plan<'_>,
     mark: Mark,
+    trail: &mut impl Trail,
 ) -> Result<FrameBlock<'m>, Refusals> {
     let block = cpu.block();
+    let (order, limit) = (request.order(), request.zone_limit());
     let mut refusals = Refusals::default();
     let mut preferred = None;
-    for node in block.order_from(plan.start).filter(|&node| plan.allows(node)) {
-        for kind in ZoneKind::ALL.into_iter().rev().filter(|&kind| kind <= request.zone_limit()) {
-            let Some(slot) = block.slot(node, kind) else { continue };
+    for node in block.order_from(plan.start) {
+        if !plan.allows(node) {
+            trail.refused(|| Refusal::OutsideSet { node });
+            continue;
+        }
+        let kinds = ZoneKind::ALL.into_iter().rev().filter(|&kind| kind <= limit);
+        let mut has_zone = false;
+        for slot in kinds.filter_map(|kind| block.slot(node, kind)) {
+            has_zone = true;
             let preferred = *preferred.get_or_insert(slot);
-            match slot.take(cpu.token(), request.order(), mark, request.zone_limit()) {
+            match slot.take(cpu.token(), order, mark, limit) {
                 Ok(taken) => {
                     count(slot, preferred, 1);
                     if plan.turn == Some(node) {
@@ -142,8 +175,12 @@ fn search<'m, P: Platform>(
                     refusals.zones += 1;
                     refusals.free += slot.zone().free();
                     refusals.fragmented |= why == Refused::Order;
+                    trail.refused(|| slot.refusal(why, mark, limit));
                 }
             }
+        }
+        if !has_zone {
+            trail.refused(|| Refusal::NoZone { node });
         }
     }
     Err(refusals)

@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem;
 
 use crate::pageset::BlockWord;
-use crate::platform::{PhysMap, Platform};
+use crate::platform::{CpuPlatform, PhysMap};
 use crate::units::{Order, Pfn};
 use crate::zone::{FreeError, Zone, ZoneId};
 
@@ -92,7 +92,7 @@ impl<'m> FrameBlock<'m> {
     /// The block is allocated from `mm`, leaked or an aligned part of what was leaked, and not
     /// parked; nobody else claims it. What the errors name is found out, but a frame that someone
     /// else owns is not.
-    pub unsafe fn from_raw<P: Platform>(
+    pub unsafe fn from_raw<P: CpuPlatform>(
         mm: &MemorySubsystem<'m, P>,
         pfn: Pfn,
         order: Order,

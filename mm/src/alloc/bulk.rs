@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::ids::NodeId;
-use crate::platform::Platform;
+use crate::platform::CpuPlatform;
 use crate::units::Order;
 use crate::zone::ZoneKind;
 
@@ -13,7 +13,7 @@ use super::{FrameBlock, MemorySubsystem};
 /// Frames that are taken under one token.
 const CHUNK: usize = 64;
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Takes up to `count` single frames of `node`'s own zones and hands them to `into`, with no
     /// token held; says how many. They all come from the highest zone that keeps its low mark and
     /// `count` frames more, until it would go below the low mark; 0 when no zone can spare as many

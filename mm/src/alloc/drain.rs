@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::ids::CpuId;
-use crate::platform::Platform;
+use crate::platform::CpuPlatform;
 use crate::sync::Ordering;
 use crate::zone::ZoneId;
 
@@ -11,7 +11,7 @@ use super::request_word;
 use super::slot::Slot;
 use super::{LocalCpu, MemorySubsystem};
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Returns this CPU's parked frames to their zones.
     pub fn drain_local(&self, cpu: &LocalCpu<'m, P>) {
         for slot in cpu.block().slots {

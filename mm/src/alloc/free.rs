@@ -1,12 +1,12 @@
 //! Blocks back to where they came from.
 #![forbid(unsafe_code)]
 
-use crate::platform::Platform;
+use crate::platform::CpuPlatform;
 use crate::zone::FreeError;
 
 use super::{CHECKED, FrameBlock, LocalCpu, MemorySubsystem};
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Frees without ever waiting. A single frame goes into this CPU's pageset of the frame's own
     /// zone, whichever CPU allocated it.
     ///

@@ -1,9 +1,9 @@
 //! Boot memory to zones: the tables first, each on its node, then all that is still free.
 
 use crate::ids::{CpuId, MAX_CPUS, NodeId};
-use crate::memblock::{BootAllocError, MemBlock};
+use crate::memblock::{BootAllocError, BootFallbacks, MemBlock};
 use crate::pageset::{Pageset, PagesetCell};
-use crate::platform::Platform;
+use crate::platform::CpuPlatform;
 use crate::sync::AtomicBool;
 use crate::topology::NodeMap;
 use crate::zone::{RawMemory, Zone, ZoneId, ZoneKind, zone_span};
@@ -28,9 +28,11 @@ pub struct HandOverReport {
     /// What was free before, less the two above: tables and metadata, and the rest of frames that
     /// they share with nothing.
     pub tables: u64,
+    /// Boot allocations, those before the hand-over included, that their node had no room for.
+    pub fallbacks: BootFallbacks,
 }
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Builds zones, zonelists and boot pagesets and hands all free boot memory to the zones,
     /// each zone's metadata on its own node. Sets the watermarks.
     ///
@@ -60,7 +62,11 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
 
         let after = free_frames(&boot_memory);
         let pin = platform.pin();
-        let mut report = HandOverReport { tables: before - after, ..HandOverReport::default() };
+        let mut report = HandOverReport {
+            tables: before - after,
+            fallbacks: *boot_memory.fallbacks(),
+            ..HandOverReport::default()
+        };
         for range in boot_memory.free_ranges() {
             for kind in ZoneKind::ALL {
                 let frames = range.frames.intersect(kind.frames());
@@ -101,7 +107,7 @@ fn populated<'a>(map: &'a NodeMap<'_>) -> impl Iterator<Item = ZoneId> + 'a {
         .filter(|&id| zone_span(map, id).present > 0)
 }
 
-fn make_zones<'m, P: Platform>(
+fn make_zones<'m, P: CpuPlatform>(
     room: &mut BootRoom<'_, '_, 'm, P>,
     map: &'m NodeMap<'m>,
 ) -> Result<&'m [&'m Zone<'m>], HandOverError> {
@@ -122,7 +128,7 @@ fn make_zones<'m, P: Platform>(
 }
 
 /// The table of nodes, from 0 to the highest id: on node 0's memory, each list on its own node's.
-fn make_nodes<'m, P: Platform>(
+fn make_nodes<'m, P: CpuPlatform>(
     room: &mut BootRoom<'_, '_, 'm, P>,
     map: &'m NodeMap<'m>,
     zones: &[&Zone<'_>],
@@ -157,7 +163,7 @@ type CpuTable<'m> = (&'m [&'m CpuBlock<'m>], &'m CpuBlock<'m>);
 
 /// The blocks of all present CPUs, each on its CPU's node, and one for CPUs that the map does not
 /// know, should the platform name one: it never gets pagesets, so they may share it.
-fn make_cpus<'m, P: Platform>(
+fn make_cpus<'m, P: CpuPlatform>(
     room: &mut BootRoom<'_, '_, 'm, P>,
     map: &'m NodeMap<'m>,
     zones: &'m [&'m Zone<'m>],
@@ -177,7 +183,7 @@ fn make_cpus<'m, P: Platform>(
     Ok((cpus, outsider))
 }
 
-fn make_cpu<'m, P: Platform>(
+fn make_cpu<'m, P: CpuPlatform>(
     room: &mut BootRoom<'_, '_, 'm, P>,
     cpu: CpuId,
     node: NodeId,

@@ -2,18 +2,18 @@
 #![forbid(unsafe_code)]
 
 use crate::ids::{CpuId, NodeId};
-use crate::platform::{CpuToken, Platform};
+use crate::platform::{CpuPlatform, CpuToken};
 
 use super::cpu_block::CpuBlock;
 
 /// The proof of "this CPU, interrupts off", with the CPU's own block. Interrupts go back to what
 /// they were when it is dropped. They may nest.
-pub struct LocalCpu<'m, P: Platform> {
+pub struct LocalCpu<'m, P: CpuPlatform> {
     pin: P::Pin,
     block: &'m CpuBlock<'m>,
 }
 
-impl<'m, P: Platform> LocalCpu<'m, P> {
+impl<'m, P: CpuPlatform> LocalCpu<'m, P> {
     #[inline]
     pub(super) fn new(pin: P::Pin, block: &'m CpuBlock<'m>) -> Self {
         LocalCpu { pin, block }

@@ -5,12 +5,13 @@
 //! that says what was missing.
 //!
 //! ```text
-//! request    what is asked for            policy     on which nodes
+//! request    what is asked for            policy     on which nodes (plan: for one request)
 //! zonelist   in which order               watermark  down to where
 //! ways       from a request to a pageset by one load
 //! slot       one CPU's counters of and access to one zone; a CPU has one for each zone
 //! allocate   try_alloc, alloc             bulk       many frames of one node
 //! block      the result                   free       the way back
+//! why        who refused, and what it cost (trail: one refusal)
 //! drain      parked frames back to zones, by request_word on other CPUs
 //! hand_over  boot memory to zones         pagesets   real pagesets for boot pagesets
 //! ```
@@ -69,15 +70,18 @@ mod nodes;
 mod options;
 mod pagesets;
 mod places;
+mod plan;
 mod policy;
 mod request;
 pub mod request_word;
 mod slot;
 mod subsystem;
+mod trail;
 mod tune;
 pub mod watermark;
 mod ways;
 mod weighted;
+mod why;
 pub mod zonelist;
 
 pub use block::{FrameBlock, Frames};
@@ -89,7 +93,9 @@ pub use options::{Options, PagesetPlacement};
 pub use policy::{INTERLEAVE_MIN_FRAMES, Interleave, Policy, interleave_nodes};
 pub use request::Request;
 pub use subsystem::MemorySubsystem;
+pub use trail::Refusal;
 pub use weighted::WeightedInterleave;
+pub use why::{REFUSALS, Why};
 
 /// Whether the pagesets are searched for what is freed: with feature `checked`, and in builds with
 /// debug assertions, which is how the tests run. Not by a feature of the tests: cargo would build

@@ -2,17 +2,17 @@
 
 use crate::ids::{CpuId, NodeId};
 use crate::pageset::{Pageset, PagesetSizes};
-use crate::platform::Platform;
+use crate::platform::CpuPlatform;
 use crate::units::{Order, Pfn};
 use crate::zone::{RawMemory, Zone, ZoneId};
 
 use super::cpu_block::CpuBlock;
 use super::slot::Slot;
 use super::{
-    AllocError, FrameBlock, MemorySubsystem, NumaCounters, PagesetPlacement, Policy, Request,
+    AllocError, FrameBlock, MemorySubsystem, NumaCounters, PagesetPlacement, Policy, Request, Why,
 };
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Gives every present CPU its real pagesets, one page for each zone, on the CPU's node or on
     /// the zone's ([`Options`](super::Options)), or the nearest node that has room. Until then
     /// each freed frame goes straight to its zone. NUMA counters begin at 0 again, as in Linux.
@@ -21,6 +21,17 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
     /// No memory for some of them: these CPUs and zones keep the boot pageset. Calling it again
     /// makes those that are missing.
     pub fn set_up_pagesets(&self) -> Result<(), AllocError> {
+        self.set_up_pagesets_explained(&mut |_, _| ())
+    }
+
+    /// The same; tells `elsewhere` of each pageset, by its CPU, that is not where it should be.
+    ///
+    /// # Errors
+    /// As [`set_up_pagesets`](Self::set_up_pagesets).
+    pub fn set_up_pagesets_explained(
+        &self,
+        elsewhere: &mut dyn FnMut(CpuId, &Why),
+    ) -> Result<(), AllocError> {
         let mut result = Ok(());
         for &block in self.cpus {
             for slot in block.slots.iter().filter(|slot| slot.pageset().is_none()) {
@@ -28,7 +39,12 @@ impl<'m, P: Platform> MemorySubsystem<'m, P> {
                     PagesetPlacement::Local => block.node,
                     PagesetPlacement::Zone => slot.id().node,
                 };
-                match self.alloc(&Request::new(Order::ZERO).on(Policy::Preferred(node))) {
+                let request = Request::new(Order::ZERO).on(Policy::Preferred(node));
+                let (page, why) = self.alloc_explained(&request);
+                if why.is_fallback() {
+                    elsewhere(block.cpu, &why);
+                }
+                match page {
                     Ok(page) => self.install_pageset(block, slot, page),
                     Err(error) => result = Err(error),
                 }

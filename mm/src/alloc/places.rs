@@ -3,12 +3,12 @@
 
 use core::ops::Range;
 
-use crate::platform::Platform;
+use crate::platform::CpuPlatform;
 use crate::units::VirtAddr;
 
 use super::MemorySubsystem;
 
-impl<P: Platform> MemorySubsystem<'_, P> {
+impl<P: CpuPlatform> MemorySubsystem<'_, P> {
     /// What all CPUs share, this value included, each with a name. As addresses, since a caller
     /// keeps this value wherever it likes. What a CPU has for itself and what a zone has is not
     /// among them: see [`cpu_block`](Self::cpu_block), [`pageset_frame`](Self::pageset_frame) and

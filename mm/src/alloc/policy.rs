@@ -14,12 +14,28 @@ pub enum Policy<'a> {
     Local,
     /// This node first, then by distance from it. A node that does not exist: as `Local`.
     Preferred(NodeId),
+    /// These nodes, nearest to the running CPU first; when none of them can serve, as `Local`.
+    PreferredMany(&'a NodeSet),
     /// These nodes only, nearest to the running CPU first.
     Bind(&'a NodeSet),
     /// The next node in turn first, then by distance from it.
     Interleave(&'a Interleave),
     /// As [`Policy::Interleave`], each node for as many requests in a row as its weight says.
     WeightedInterleave(&'a WeightedInterleave<'a>),
+}
+
+impl Policy<'_> {
+    /// Linux's name, as in `numactl` and `numa_maps`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Policy::Local => "local",
+            Policy::Preferred(_) => "prefer",
+            Policy::PreferredMany(_) => "prefer (many)",
+            Policy::Bind(_) => "bind",
+            Policy::Interleave(_) => "interleave",
+            Policy::WeightedInterleave(_) => "weighted interleave",
+        }
+    }
 }
 
 /// An interleave policy: a set of nodes and whose turn it is. It belongs to one task.
@@ -76,46 +92,6 @@ pub fn interleave_nodes(map: &NodeMap<'_>) -> NodeSet {
     largest.map(|(node, _)| node).into_iter().collect()
 }
 
-/// A policy as one request sees it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plan<'a> {
-    /// Where the search begins. Exists.
-    pub(super) start: NodeId,
-    /// Which nodes may serve; `None`: all.
-    pub(super) within: Option<&'a NodeSet>,
-    /// The node whose turn it was.
-    pub(super) turn: Option<NodeId>,
-}
-
-impl<'a> Plan<'a> {
-    /// Resolves a policy for a CPU of node `local`, with one step of an interleave cursor.
-    pub(super) fn new(
-        policy: Policy<'a>,
-        local: NodeId,
-        exists: impl Fn(NodeId) -> bool,
-    ) -> Plan<'a> {
-        let (start, within, turn) = match policy {
-            Policy::Local => (local, None, None),
-            Policy::Preferred(node) => (node, None, None),
-            Policy::Bind(nodes) => (local, Some(nodes), None),
-            Policy::Interleave(interleave) => {
-                let turn = interleave.step();
-                (turn.unwrap_or(local), None, turn)
-            }
-            Policy::WeightedInterleave(interleave) => {
-                let turn = interleave.step();
-                (turn.unwrap_or(local), None, turn)
-            }
-        };
-        Plan { start: if exists(start) { start } else { local }, within, turn }
-    }
-
-    /// Whether `node` may serve.
-    pub(super) fn allows(&self, node: NodeId) -> bool {
-        self.within.is_none_or(|nodes| nodes.contains(node))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,24 +105,5 @@ mod tests {
         let seen: Vec<u16> = (0..7).map(|_| turns.step().unwrap().0).collect();
         assert_eq!(seen, [1, 5, 64, 1, 5, 64, 1]);
         assert_eq!(Interleave::new(NodeSet::EMPTY).step(), None);
-    }
-
-    #[test]
-    fn a_node_that_does_not_exist_means_the_local_one() {
-        let exists = |node: NodeId| node.0 < 3;
-        let start = |policy| Plan::new(policy, NodeId(1), exists).start;
-        assert_eq!(start(Policy::Preferred(NodeId(2))), NodeId(2));
-        assert_eq!(start(Policy::Preferred(NodeId(3))), NodeId(1));
-        let turns = Interleave::new(NodeSet::of(NodeId(900)));
-        assert_eq!(start(Policy::Interleave(&turns)), NodeId(1));
-        let none = Interleave::new(NodeSet::EMPTY);
-        assert_eq!(start(Policy::Interleave(&none)), NodeId(1));
-    }
-
-    #[test]
-    fn bind_allows_its_set_only() {
-        let set = NodeSet::of(NodeId(2));
-        let plan = Plan::new(Policy::Bind(&set), NodeId(0), |_| true);
-        assert!(plan.allows(NodeId(2)) && !plan.allows(NodeId(0)));
     }
 }

@@ -28,13 +28,25 @@ pub struct Request<'a> {
     order: Order,
     zone_limit: ZoneKind,
     zero: bool,
+    this_node: bool,
+    no_retry: bool,
+    reserve: bool,
 }
 
 impl<'a> Request<'a> {
     /// A block of this order from any zone, near the running CPU, contents undefined.
     pub const fn new(order: Order) -> Request<'a> {
-        Request { policy: Policy::Local, way: 0, order, zone_limit: ZoneKind::Normal, zero: false }
-            .with_way()
+        Request {
+            policy: Policy::Local,
+            way: 0,
+            order,
+            zone_limit: ZoneKind::Normal,
+            zero: false,
+            this_node: false,
+            no_retry: false,
+            reserve: false,
+        }
+        .with_way()
     }
 
     /// The same on other nodes.
@@ -57,6 +69,23 @@ impl<'a> Request<'a> {
         Request { zero, ..self }.with_way()
     }
 
+    /// The same from the node where the policy begins, and no other. (Linux: `__GFP_THISNODE`.)
+    pub const fn this_node(self) -> Request<'a> {
+        Request { this_node: true, ..self }.with_way()
+    }
+
+    /// The same, failing at once: [`alloc`](super::MemorySubsystem::alloc) does not collect what
+    /// CPUs have parked. (Linux: `__GFP_NORETRY`.)
+    pub const fn no_retry(self) -> Request<'a> {
+        Request { no_retry: true, ..self }
+    }
+
+    /// The same for who cannot wait and must not fail: it may take from the reserve, down to 3/8 of
+    /// the min mark, and is not retried. (Linux: `GFP_ATOMIC`.)
+    pub const fn atomic(self) -> Request<'a> {
+        Request { reserve: true, no_retry: true, ..self }
+    }
+
     /// On which nodes to look.
     pub const fn policy(&self) -> Policy<'a> {
         self.policy
@@ -77,6 +106,21 @@ impl<'a> Request<'a> {
         self.zero
     }
 
+    /// Whether no other node may serve than the one where the policy begins.
+    pub const fn only_this_node(&self) -> bool {
+        self.this_node
+    }
+
+    /// Whether it fails without collecting parked frames.
+    pub const fn fails_at_once(&self) -> bool {
+        self.no_retry
+    }
+
+    /// Whether it may take from the reserve below the min mark.
+    pub const fn may_use_reserve(&self) -> bool {
+        self.reserve
+    }
+
     /// Where in a CPU's table of ways its pageset is.
     #[inline]
     pub(super) const fn way(&self) -> u32 {
@@ -85,7 +129,7 @@ impl<'a> Request<'a> {
 
     const fn with_way(self) -> Request<'a> {
         let way = match self.order.get() == 0 && !self.zero {
-            true => ways::way(&self.policy, self.zone_limit, false),
+            true => ways::way(&self.policy, self.zone_limit, self.this_node),
             false => ways::SEARCH,
         };
         Request { way, ..self }

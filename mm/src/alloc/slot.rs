@@ -8,6 +8,7 @@ use crate::zone::{Cursor, FreeError, Zone, ZoneId, ZoneKind};
 
 use super::FrameBlock;
 use super::counters::LocalCounters;
+use super::trail::Refusal;
 use super::watermark::{Mark, leaves_enough};
 
 /// One CPU's access to one zone. Lies in the CPU's block; used by that CPU under its token, read
@@ -120,6 +121,19 @@ impl<'m> Slot<'m> {
     pub(super) fn may_take(&self, pages: u64, mark: Mark, limit: ZoneKind) -> bool {
         let zone = self.zone;
         leaves_enough(zone.free(), pages, mark.of(zone.watermarks()), zone.protection(limit))
+    }
+
+    /// What a refusal was about.
+    pub(super) fn refusal(&self, why: Refused, mark: Mark, limit: ZoneKind) -> Refusal {
+        let (zone, free) = (self.id, self.zone.free());
+        match why {
+            Refused::Mark => {
+                let mark = mark.of(self.zone.watermarks());
+                let keep = mark.saturating_add(self.zone.protection(limit));
+                Refusal::Watermark { zone, free, keep }
+            }
+            Refused::Order => Refusal::NoBlock { zone, free },
+        }
     }
 
     /// Takes a frame for the caller from the zone, and with it a batch for the empty pageset, from

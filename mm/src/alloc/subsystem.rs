@@ -1,6 +1,6 @@
 //! The memory subsystem of one machine, and what can be read of it.
 use crate::ids::{CpuId, NodeId};
-use crate::platform::{CpuToken, Platform};
+use crate::platform::{CpuPlatform, CpuToken};
 use crate::topology::NodeMap;
 use crate::units::{Order, PAGE_SIZE, Pfn, PhysAddr, PhysRange};
 use crate::zone::{FreeError, RawMemory, Zone, ZoneId, ZoneKind};
@@ -14,7 +14,7 @@ use super::{CHECKED, LocalCpu, Options};
 /// Zones, pagesets and zonelists of one machine. A value: nothing of it is static.
 ///
 /// All that it points to lies in what was boot memory, each part on the node that uses it.
-pub struct MemorySubsystem<'m, P: Platform> {
+pub struct MemorySubsystem<'m, P: CpuPlatform> {
     pub(super) platform: P,
     pub(super) map: &'m NodeMap<'m>,
     pub(super) zones: &'m [&'m Zone<'m>],
@@ -26,7 +26,7 @@ pub struct MemorySubsystem<'m, P: Platform> {
     pub(super) report: HandOverReport,
 }
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Interrupts off: the proof for [`try_alloc`](Self::try_alloc) and
     /// [`try_free`](Self::try_free).
     #[inline]

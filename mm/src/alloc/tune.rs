@@ -1,14 +1,14 @@
 //! Sets the watermarks of all zones, and what depends on them.
 #![forbid(unsafe_code)]
 
-use crate::platform::Platform;
+use crate::platform::CpuPlatform;
 use crate::zone::{ZoneId, ZoneKind};
 
 use super::MemorySubsystem;
 use super::subsystem::kilobytes;
 use super::watermark::{DEFAULT_SCALE, lowmem_reserve, min_free_kbytes, zone_watermarks};
 
-impl<'m, P: Platform> MemorySubsystem<'m, P> {
+impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Computes watermarks and lowmem reserve of all zones from what they manage now, and batch
     /// and high of all pagesets. Done at the hand-over; to be done again when a zone grows. Never
     /// called with a token held: when sizes of pagesets change, all are drained.

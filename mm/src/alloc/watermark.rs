@@ -21,6 +21,9 @@ pub enum Mark {
     Low,
     /// The second pass.
     Min,
+    /// The second pass of a request that may use the reserve: half of min, and a quarter of that
+    /// less.
+    Reserve,
     /// A bulk request of so many frames.
     LowAnd(u64),
 }
@@ -31,6 +34,10 @@ impl Mark {
         match self {
             Mark::Low => marks.low,
             Mark::Min => marks.min,
+            Mark::Reserve => {
+                let half = marks.min - marks.min / 2;
+                half - half / 4
+            }
             Mark::LowAnd(frames) => marks.low.saturating_add(frames),
         }
     }
@@ -134,6 +141,15 @@ mod tests {
         assert_eq!(lowmem_reserve(managed, Dma32, Normal), 320_000 / 256);
         assert_eq!(lowmem_reserve(managed, Normal, Normal), 0);
         assert_eq!(lowmem_reserve([0, 5, 5_000_000], Dma, Normal), 0);
+    }
+
+    /// As Linux 6.1 takes from min in `__zone_watermark_ok` for `GFP_ATOMIC`.
+    #[test]
+    fn the_reserve_begins_at_three_eighths_of_min() {
+        for (min, mark) in [(0, 0), (1, 1), (2, 1), (8, 3), (930, 349), (5723, 2147)] {
+            let marks = Watermarks { min, low: min, high: min };
+            assert_eq!(Mark::Reserve.of(marks), mark, "min {min}");
+        }
     }
 
     #[test]

@@ -34,8 +34,9 @@ pub(super) const fn way(policy: &Policy<'_>, limit: ZoneKind, this_node: bool) -
         Policy::Local => limit + if this_node { KINDS as u32 } else { 0 },
         // With one node it makes no difference.
         Policy::Preferred(_) if !cfg!(feature = "numa") => limit,
+        // Its ways are of its own zones only.
         Policy::Preferred(node) => (NEAR + KINDS * node.index()) as u32 + limit,
-        Policy::Bind(_) | Policy::Interleave(_) | Policy::WeightedInterleave(_) => SEARCH,
+        _ => SEARCH,
     }
 }
 

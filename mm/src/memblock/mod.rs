@@ -10,7 +10,7 @@ mod regions;
 mod request;
 
 pub(crate) use regions::RegionList;
-pub use request::{BootAllocError, BootBlock, BootRequest};
+pub use request::{BootAllocError, BootBlock, BootFallback, BootFallbacks, BootRequest};
 
 use crate::ids::NodeId;
 use crate::topology::{NodeMap, NodeRange};
@@ -66,6 +66,7 @@ pub struct MemBlock<'m> {
     ranges: usize,
     reserved: RegionList<'m>,
     left_out: u64,
+    fallbacks: BootFallbacks,
 }
 
 impl<'m> MemBlock<'m> {
@@ -90,7 +91,8 @@ impl<'m> MemBlock<'m> {
                 None => left_out += range.frames.len(),
             }
         }
-        MemBlock { memory, ranges, reserved: RegionList::new(reserved), left_out }
+        let reserved = RegionList::new(reserved);
+        MemBlock { memory, ranges, reserved, left_out, fallbacks: BootFallbacks::default() }
     }
 
     /// Takes a range out, whether or not there is memory; overlap with what is taken is fine.
@@ -118,7 +120,17 @@ impl<'m> MemBlock<'m> {
             })
             .ok_or(BootAllocError::NoRoom { bytes: request.bytes })?;
         self.reserve(block.range)?;
+        if let Some(wanted) = request.node.filter(|&node| node != block.node) {
+            let BootUsage { memory, reserved } = self.usage(wanted);
+            let (free, given) = (memory - reserved, block.node);
+            self.fallbacks.add(BootFallback { bytes: request.bytes, wanted, free, given });
+        }
         Ok(block)
+    }
+
+    /// The allocations so far that their node had no room for.
+    pub fn fallbacks(&self) -> &BootFallbacks {
+        &self.fallbacks
     }
 
     /// Gives a range back. What of it was not taken stays free.

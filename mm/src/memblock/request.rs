@@ -27,6 +27,56 @@ pub struct BootBlock {
     pub node: NodeId,
 }
 
+/// A boot allocation that the node it was meant for had no room for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BootFallback {
+    /// What was asked for, in bytes.
+    pub bytes: u64,
+    /// The node that was wanted.
+    pub wanted: NodeId,
+    /// What that node still had free, in bytes, in ranges that were all too small.
+    pub free: u64,
+    /// The node that gave it.
+    pub given: NodeId,
+}
+
+impl fmt::Display for BootFallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BootFallback { bytes, wanted, free, given } = self;
+        write!(f, "boot memory of {bytes} bytes for Node {wanted} is on Node {given}: ")?;
+        write!(f, "Node {wanted} has {free} bytes free, nowhere as many in one piece")
+    }
+}
+
+/// Fallbacks that are kept; more are only counted.
+const FALLBACKS: usize = 8;
+
+/// The boot allocations that fell back, the first of them each by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BootFallbacks {
+    first: [Option<BootFallback>; FALLBACKS],
+    count: u32,
+}
+
+impl BootFallbacks {
+    pub(super) fn add(&mut self, fallback: BootFallback) {
+        if let Some(place) = self.first.get_mut(self.count as usize) {
+            *place = Some(fallback);
+        }
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// The first ones, in order.
+    pub fn first(&self) -> impl Iterator<Item = &BootFallback> {
+        self.first.iter().flatten()
+    }
+
+    /// How many there were in all.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+}
+
 /// Why the boot allocator gave nothing. Its state is as before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BootAllocError {

@@ -51,7 +51,7 @@ impl<'m, P: Platform> Fill<'_, 'm, P> {
                     let node = self.mm.pin().node();
                     self.run(node, batch)?;
                 }
-                Policy::Bind(_) | Policy::WeightedInterleave(_) => {}
+                Policy::Bind(_) | Policy::PreferredMany(_) | Policy::WeightedInterleave(_) => {}
             }
             in_batches = self.left() == left - batch;
         }

@@ -85,13 +85,19 @@ fn metadata_lies_on_its_own_node() {
 
 #[test]
 fn a_node_without_room_for_its_tables_borrows() {
-    // 16 KiB are not enough for a CPU's block and a zone's metadata together with frames.
-    let machine = SimMachine::builder().node(32 * MIB, 1).node(16 << 10, 1).build();
+    // One frame is not enough for a zone's metadata and the blocks of 8 CPUs.
+    let machine = SimMachine::builder().node(32 * MIB, 1).node(4 << 10, 8).build();
     let map = machine.map();
     let mm = up(&machine, &map);
     let tiny = mm.zone(zone(1, ZoneKind::Dma32)).expect("it has frames");
-    assert_eq!(tiny.present(), 4);
-    assert!(tiny.managed() <= 4);
+    assert_eq!(tiny.present(), 1);
+    assert!(tiny.managed() <= 1);
+    let fallbacks = mm.hand_over_report().fallbacks;
+    assert!(fallbacks.count() > 0);
+    for fallback in fallbacks.first() {
+        assert_eq!((fallback.wanted, fallback.given), (NodeId(1), NodeId(0)));
+        assert!(fallback.free < fallback.bytes);
+    }
     let block = mm.alloc(&crate::machines::PAGE).unwrap();
     mm.free(block).unwrap();
 }
