@@ -81,6 +81,10 @@ pub enum Role {
     Loop,
     /// Pairs of one order-0 allocation and its free.
     Pair,
+    /// Allocations, or frees, of many frames.
+    Bulk,
+    /// The kernel does not name it: its marks are elsewhere.
+    Unnamed,
 }
 
 /// Counts of each time that are known beforehand.

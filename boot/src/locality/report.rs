@@ -13,7 +13,7 @@ const LINE: u64 = 64;
 /// What the meter says of one boot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// Every region that a CPU went through, in the kernel's order.
+    /// Every region that a CPU went through: those that the kernel names, in its order, then others.
     pub regions: Vec<Region>,
     /// Marks that fitted no open region: not 0, and the kernel's marks are wrong.
     pub strays: u64,
@@ -112,9 +112,12 @@ impl Region {
 
 impl Report {
     /// Joins what the plugin counted with what the kernel says. A region that the kernel names and
-    /// the plugin did not see is there, with nothing in it.
+    /// the plugin did not see is there, with nothing in it; one that only the plugin knows has its
+    /// number for a name.
     pub fn new(counts: &Counts, layout: &Layout) -> Report {
-        let regions = layout.regions.iter().map(|name| region(name, counts, layout)).collect();
+        let unnamed: Vec<RegionName> = unnamed(counts, layout).collect();
+        let names = layout.regions.iter().chain(&unnamed);
+        let regions = names.map(|name| region(name, counts, layout)).collect();
         let mut report = Report { regions, strays: counts.strays, remote_accesses_per_pair: None };
         if report.is_right() {
             report.remote_accesses_per_pair =
@@ -137,6 +140,24 @@ impl Report {
         });
         pairs.max_by(|a, b| a.each(a.remote_accesses()).total_cmp(&b.each(b.remote_accesses())))
     }
+}
+
+/// The regions that the kernel does not name. What a CPU did in one is divided by how often it was
+/// in it.
+fn unnamed<'a>(counts: &'a Counts, layout: &'a Layout) -> impl Iterator<Item = RegionName> + 'a {
+    let named =
+        |vcpu, region| layout.regions.iter().any(|name| (name.cpu, name.id) == (vcpu, region));
+    let others = counts.regions.iter().filter(move |other| !named(other.vcpu, other.region));
+    others.map(|other| RegionName {
+        id: other.region,
+        cpu: other.vcpu,
+        name: format!("region {}", other.region),
+        role: Role::Unnamed,
+        node: layout.node_of_cpu(other.vcpu).unwrap_or(0),
+        times: other.entered,
+        ticks: 0,
+        known: None,
+    })
 }
 
 fn region(name: &RegionName, counts: &Counts, layout: &Layout) -> Region {
@@ -264,6 +285,16 @@ pub(super) mod tests {
         let sites: Vec<_> =
             region.remote.iter().map(|site| (site.name.as_str(), site.offset, site.pc)).collect();
         assert_eq!(sites, [("node 1 DMA32", 0, 0xac), ("", 0, 0xb0)]);
+    }
+
+    #[test]
+    fn regions_without_a_name_are_shown_by_number() {
+        let lines = "region 1 30 4 400 0\naccess 1 30 a0 111000 8 0\n";
+        let report = report(json!([]), lines);
+        let [region] = &report.regions[..] else { panic!("{report:?}") };
+        assert_eq!((&region.name[..], region.role), ("region 30", Role::Unnamed));
+        assert_eq!((region.cpu_node, region.each(region.memory[0].loads)), (Some(1), 2.0));
+        assert_eq!(region.remote_accesses(), 0);
     }
 
     #[test]

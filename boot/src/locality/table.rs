@@ -8,6 +8,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use super::layout::Role;
 use super::report::{Region, Report, Share, Site};
 
+/// How many places of one kind are told apart in a line.
+const OFFSETS: usize = 8;
+
 /// A function and a line of source for an instruction, where somebody knows them.
 pub type Names = BTreeMap<u64, String>;
 
@@ -118,9 +121,11 @@ fn who(region: &Region, names: &Names) -> Vec<String> {
             number(region.each(sites.iter().map(|site| count(site)).sum::<u64>()))
         };
         let offsets: BTreeSet<u64> = sites.iter().map(|site| site.offset).collect();
-        let offsets: Vec<String> = offsets.iter().map(|offset| format!("+{offset:#x}")).collect();
+        let more = if offsets.len() > OFFSETS { " ..." } else { "" };
+        let offsets: Vec<String> =
+            offsets.iter().take(OFFSETS).map(|offset| format!("+{offset:#x}")).collect();
         let (loads, stores) = (sum(|site| site.loads), sum(|site| site.stores));
-        format!("{place} {}: loads {loads}, stores {stores}, by {by}", offsets.join(" "))
+        format!("{place} {}{more}: loads {loads}, stores {stores}, by {by}", offsets.join(" "))
     };
     groups.into_iter().map(line).collect()
 }

@@ -12,7 +12,7 @@ mod boot;
 mod bulk;
 mod cold;
 mod figure;
-mod measure;
+pub(crate) mod measure;
 mod metadata;
 mod pair;
 mod vmalloc;

@@ -4,6 +4,7 @@
 //! In: `locality=` on the command line. Out: one fact of type `locality` on COM2, sent last, when
 //! all that it names is in its place.
 
+mod bulk;
 mod check;
 mod layout;
 mod pairs;
@@ -54,6 +55,7 @@ pub fn run(kernel: &Kernel) {
         pairs::warm_up(kernel, &ends);
         regions.extend(check::run(kernel, &ends));
         regions.extend(pairs::run(kernel, &ends));
+        regions.extend(bulk::run(kernel, &ends));
     }
     let mut fact = layout::layout(kernel);
     fact["type"] = json!("locality");

@@ -32,6 +32,8 @@ pub(super) enum Role {
     Loop,
     /// Each time is an allocation and a free of one frame that the pageset serves.
     Pair,
+    /// Each time is an allocation or a free of one frame, one of many.
+    Bulk,
 }
 
 /// Counts that are known beforehand.
@@ -48,6 +50,7 @@ impl Region {
             Role::Check(known) => ("check", Some(known)),
             Role::Loop => ("loop", None),
             Role::Pair => ("pair", None),
+            Role::Bulk => ("bulk", None),
         };
         json!({
             "role": role,
