@@ -10,6 +10,7 @@
 //! free_map  FreeMap      ... as bits and counters, without a lock: what zones use
 //! buddy     LockedBuddy  ... as a bitmap for each order, behind a lock: to compare with
 //! cursor    Cursor       where a CPU took last
+//! layout    Layout       what every zone's metadata begins with
 //! managed   Managed      which frames were released to the zone
 //! raw       RawMemory    the caller's metadata memory, cut into slices: the only `unsafe` here
 //! ```
@@ -20,6 +21,7 @@ mod error;
 mod frames;
 mod free_map;
 mod kind;
+mod layout;
 mod managed;
 mod raw;
 mod shared;

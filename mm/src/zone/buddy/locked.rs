@@ -5,6 +5,7 @@ use super::Buddy;
 use crate::platform::CpuToken;
 use crate::sync::{AtomicU64, Ordering::Relaxed, SpinLock};
 use crate::units::{Order, Pfn, PfnRange};
+use crate::zone::layout::Layout;
 use crate::zone::managed::{Managed, range_of};
 use crate::zone::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError};
 
@@ -36,26 +37,17 @@ impl<'m> LockedBuddy<'m> {
 
 impl<'m> FreeFrames<'m> for LockedBuddy<'m> {
     fn metadata_bytes(ranges: impl Iterator<Item = PfnRange>) -> u64 {
-        let (count, bytes) = ranges.fold((0, 0_u64), |(count, bytes), range| {
-            (count + 1, bytes.saturating_add(Buddy::metadata_bytes(range)))
-        });
-        bytes
-            .saturating_add(RawMemory::bytes_for::<PfnRange>(count))
-            .saturating_add(RawMemory::bytes_for::<Buddy<'_>>(count))
-            .saturating_add(Managed::metadata_bytes(count))
+        Layout::<Buddy<'_>>::bytes(ranges, Buddy::metadata_bytes)
     }
 
     fn new(
         span: PfnRange,
         count: u64,
-        mut ranges: impl Iterator<Item = PfnRange>,
-        mut memory: RawMemory<'m>,
+        ranges: impl Iterator<Item = PfnRange>,
+        memory: RawMemory<'m>,
     ) -> Option<Self> {
-        let ranges: &'m [PfnRange] = memory.slice(count, |_| ranges.next())?;
-        let managed = Managed::new(span, ranges, &mut memory)?;
-        let mut array = memory.cut(RawMemory::bytes_for::<Buddy<'_>>(count))?;
-        let new = |at| Buddy::new(*ranges.get(at as usize)?, &mut memory);
-        let buddies = array.slice(count, new)?;
+        let layout = Layout::new(span, count, ranges, memory, Buddy::new)?;
+        let Layout { ranges, managed, areas: buddies } = layout;
         let areas = SpinLock::new(Areas { managed, ranges, buddies, free: 0 });
         Some(LockedBuddy { ranges, areas, free: AtomicU64::new(0) })
     }

@@ -55,6 +55,7 @@ pub use block::Block;
 
 use self::area::Area;
 use self::put::NotTaken;
+use super::layout::Layout;
 use super::managed::Managed;
 use super::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError, ShrinkError};
 use crate::platform::CpuToken;
@@ -72,26 +73,17 @@ pub struct FreeMap<'m> {
 
 impl<'m> FreeFrames<'m> for FreeMap<'m> {
     fn metadata_bytes(ranges: impl Iterator<Item = PfnRange>) -> u64 {
-        let (count, bytes) = ranges.fold((0, 0_u64), |(count, bytes), range| {
-            (count + 1, bytes.saturating_add(Area::metadata_bytes(range)))
-        });
-        bytes
-            .saturating_add(RawMemory::bytes_for::<PfnRange>(count))
-            .saturating_add(RawMemory::bytes_for::<Area<'_>>(count))
-            .saturating_add(Managed::metadata_bytes(count))
+        Layout::<Area<'_>>::bytes(ranges, Area::metadata_bytes)
     }
 
     fn new(
         span: PfnRange,
         count: u64,
-        mut ranges: impl Iterator<Item = PfnRange>,
-        mut memory: RawMemory<'m>,
+        ranges: impl Iterator<Item = PfnRange>,
+        memory: RawMemory<'m>,
     ) -> Option<Self> {
-        let ranges: &'m [PfnRange] = memory.slice(count, |_| ranges.next())?;
-        let managed = Managed::new(span, ranges, &mut memory)?;
-        let mut array = memory.cut(RawMemory::bytes_for::<Area<'_>>(count))?;
-        let new = |at| Area::new(*ranges.get(at as usize)?, &mut memory);
-        let areas = array.slice(count, new)?;
+        let Layout { ranges, managed, areas } =
+            Layout::new(span, count, ranges, memory, Area::new)?;
         let managed = SpinLock::new(managed);
         Some(FreeMap { ranges, areas, managed, free: AtomicU64::new(0) })
     }
