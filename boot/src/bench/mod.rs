@@ -11,9 +11,9 @@ pub mod report;
 
 use anyhow::Result;
 
-use crate::machine::{Machine, arguments, nodes};
+use crate::machine::{Machine, arguments};
 use crate::qemu::{self, BootRequest, Exit};
-use crate::seed::hashdist::{NODE_MEMORY, NODES};
+use crate::seed::hashdist::box_nodes;
 use crate::setup::progress::Progress;
 pub use figure::Figure;
 
@@ -28,9 +28,9 @@ const REMOTE: &str = "order0_pair_remote";
 /// # Errors
 /// [`crate::fault::BadMachine`] for a machine that cannot be.
 pub fn machine(nodes: Option<u32>, memory: Option<u64>) -> Result<Machine> {
-    let count = nodes.unwrap_or(NODES);
-    let memory = memory.unwrap_or(NODE_MEMORY.saturating_mul(u64::from(count.max(1))));
-    let mut machine = Machine::with_nodes("bench", nodes::spread(count, memory, 1)?);
+    let nodes = box_nodes(nodes, memory, 1)?;
+    let memory = nodes.iter().map(|node| node.memory).sum();
+    let mut machine = Machine::with_nodes("bench", nodes);
     // A string instruction is one instruction then, whatever it moves.
     let cpu = format!("{},erms=off,fsrm=off", arguments::cpu(Some(memory)));
     machine.qemu = ["-icount", "shift=0,sleep=off", "-cpu", &cpu].map(String::from).into();
@@ -105,6 +105,7 @@ pub fn flat_machine() -> Result<Machine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seed::hashdist::NODE_MEMORY;
 
     #[test]
     fn the_default_is_the_seeds_box_with_one_cpu() {

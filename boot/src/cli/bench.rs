@@ -7,10 +7,9 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::options::QemuOptions;
+use super::options::{BoxOptions, QemuOptions};
 use super::run::report;
 use crate::bench::{self, known};
-use crate::machine::size;
 use crate::qemu::Outcome;
 use crate::{build, setup};
 
@@ -19,18 +18,11 @@ pub(super) struct BenchArgs {
     /// Write one JSON object a line instead of a table
     #[arg(long)]
     json: bool,
-    /// Memory nodes [default: 8, as the box of the first seed]
-    #[arg(long, value_name = "N")]
-    nodes: Option<u32>,
-    /// Memory of all nodes together [default: 3407488K for each node]
-    #[arg(long, value_name = "SIZE")]
-    mem: Option<String>,
+    #[command(flatten)]
+    seed_box: BoxOptions,
     /// Count these figures only, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
-    /// More words for the kernel's command line, as "pageset=zone"
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
-    append: Vec<String>,
     #[command(flatten)]
     options: QemuOptions,
 }
@@ -40,8 +32,7 @@ fn names() -> PossibleValuesParser {
 }
 
 pub(super) fn run(args: &BenchArgs) -> Result<ExitCode> {
-    let memory = args.mem.as_deref().map(size::parse).transpose()?;
-    let machine = bench::machine(args.nodes, memory)?;
+    let machine = bench::machine(args.seed_box.nodes, args.seed_box.memory()?)?;
     let [own, flat] = bench::plan(&machine, &args.only);
     let tools = setup::ensure()?;
     let elf = build::kernel(&tools.toolchain)?;
@@ -50,7 +41,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<ExitCode> {
         if names.is_empty() {
             continue;
         }
-        args.append.iter().for_each(|words| machine.add_append(words));
+        args.seed_box.append_to(&mut machine);
         let request = args.options.request(&tools.qemu, &elf, &machine);
         match bench::count(&request, &names)? {
             Ok(counted) => figures.extend(counted),
@@ -59,8 +50,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<ExitCode> {
     }
     let mut out = io::stdout().lock();
     if !args.json {
-        let default_machine = args.nodes.is_none() && args.mem.is_none();
-        write!(out, "{}", bench::report::text(&figures, default_machine))?;
+        write!(out, "{}", bench::report::text(&figures, args.seed_box.is_default()))?;
         return Ok(ExitCode::SUCCESS);
     }
     for figure in &figures {

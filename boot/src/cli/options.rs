@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, size};
 use crate::qemu::{Accel, BootRequest};
 
 /// How to run QEMU.
@@ -33,6 +33,37 @@ impl QemuOptions {
             timeout: self.timeout,
             ..BootRequest::new(qemu, elf, machine)
         }
+    }
+}
+
+/// The first seed's box, or one of other nodes, or of other memory.
+#[derive(Debug, Clone, Args)]
+pub struct BoxOptions {
+    /// Memory nodes [default: 8, as the first seed's box]
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u32>,
+    /// Memory of all nodes together [default: 3407488K for each node]
+    #[arg(long, value_name = "SIZE")]
+    pub mem: Option<String>,
+    /// More words for the kernel's command line, as "pageset=zone dhash_entries=65536"
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    append: Vec<String>,
+}
+
+impl BoxOptions {
+    /// The memory in bytes, if any is named.
+    pub fn memory(&self) -> Result<Option<u64>> {
+        self.mem.as_deref().map(size::parse).transpose()
+    }
+
+    /// Adds the words to the machine's command line.
+    pub fn append_to(&self, machine: &mut Machine) {
+        self.append.iter().for_each(|words| machine.add_append(words));
+    }
+
+    /// Whether it is the seed's box.
+    pub fn is_default(&self) -> bool {
+        self.nodes.is_none() && self.mem.is_none()
     }
 }
 

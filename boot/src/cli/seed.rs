@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::options::QemuOptions;
+use super::options::{BoxOptions, QemuOptions};
 use super::run::report;
-use crate::machine::size;
 use crate::qemu::Outcome;
 use crate::seed::{hashdist, report::text};
 use crate::{build, setup};
@@ -24,15 +23,8 @@ pub(super) struct HashdistArgs {
     /// Write one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// Memory nodes [default: 8, as the seed's box]
-    #[arg(long, value_name = "N")]
-    nodes: Option<u32>,
-    /// Memory of all nodes together [default: 3407488K for each node]
-    #[arg(long, value_name = "SIZE")]
-    mem: Option<String>,
-    /// More words for the kernel's command line, as "dhash_entries=65536"
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
-    append: Vec<String>,
+    #[command(flatten)]
+    seed_box: BoxOptions,
     #[command(flatten)]
     options: QemuOptions,
 }
@@ -44,9 +36,8 @@ pub(super) fn run(command: &SeedCommand) -> Result<ExitCode> {
 }
 
 fn run_hashdist(args: &HashdistArgs) -> Result<ExitCode> {
-    let memory = args.mem.as_deref().map(size::parse).transpose()?;
-    let mut machine = hashdist::machine(args.nodes, memory)?;
-    args.append.iter().for_each(|words| machine.add_append(words));
+    let mut machine = hashdist::machine(args.seed_box.nodes, args.seed_box.memory()?)?;
+    args.seed_box.append_to(&mut machine);
     let tools = setup::ensure()?;
     let elf = build::kernel(&tools.toolchain)?;
     let comparison = match hashdist::compare(&args.options.request(&tools.qemu, &elf, &machine))? {

@@ -23,10 +23,17 @@ const CPUS: u32 = 2;
 /// # Errors
 /// [`crate::fault::BadMachine`] for a machine that cannot be.
 pub fn machine(nodes: Option<u32>, memory: Option<u64>) -> Result<Machine> {
+    Ok(Machine::with_nodes("seed hashdist", box_nodes(nodes, memory, CPUS)?))
+}
+
+/// The nodes of the seed's box, or others, with this memory (bytes, of all together) and as many CPUs.
+///
+/// # Errors
+/// As [`machine`].
+pub fn box_nodes(nodes: Option<u32>, memory: Option<u64>, cpus: u32) -> Result<Vec<NodeSpec>> {
     let count = nodes.unwrap_or(NODES);
     let memory = memory.unwrap_or(NODE_MEMORY.saturating_mul(u64::from(count.max(1))));
-    let nodes: Vec<NodeSpec> = nodes::spread(count, memory, CPUS)?;
-    Ok(Machine::with_nodes("seed hashdist", nodes))
+    nodes::spread(count, memory, cpus)
 }
 
 /// Both boots and what follows from them; its JSON is the contract of `seed hashdist --json`.
