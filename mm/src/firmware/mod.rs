@@ -13,6 +13,8 @@
 //! is a value ([`srat::Body`], [`hmat::Body`]), and the node map decides what follows from it.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod by_hand;
 mod bytes;
 pub mod cedt;
 mod header;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::firmware::by_hand;
 use std::vec;
 use std::vec::Vec;
 
@@ -7,14 +8,7 @@ const QEMU: [u8; 48] = *b"SLIT\x30\0\0\0\x01\xe0BOCHS BXPC    \x01\0\0\0BXPC\x01
     \x02\0\0\0\0\0\0\0\x0a\x19\x19\x0a";
 
 fn table(count: u64, matrix: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![0; COUNT];
-    bytes[..4].copy_from_slice(b"SLIT");
-    bytes[4..8].copy_from_slice(&((MATRIX + matrix.len()) as u32).to_le_bytes());
-    bytes.extend(count.to_le_bytes());
-    bytes.extend(matrix);
-    let sum = bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte));
-    bytes[9] = sum.wrapping_neg();
-    bytes
+    by_hand::table(b"SLIT", 0, &[&count.to_le_bytes()[..], matrix].concat())
 }
 
 fn parse(bytes: &[u8]) -> (Option<Slit<'_>>, Vec<&'static str>) {

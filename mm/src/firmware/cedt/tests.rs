@@ -1,17 +1,12 @@
 use super::*;
+use crate::firmware::by_hand;
 use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
 /// A table of these records.
 fn table(records: &[Vec<u8>]) -> Vec<u8> {
-    let records = records.concat();
-    let mut bytes = vec![0; RECORDS];
-    bytes[..4].copy_from_slice(b"CEDT");
-    bytes[4..8].copy_from_slice(&((RECORDS + records.len()) as u32).to_le_bytes());
-    bytes[8] = 1;
-    bytes.extend(records);
-    bytes
+    by_hand::table(b"CEDT", 1, &records.concat())
 }
 
 /// A window whose host bridges are 7, 6, ...

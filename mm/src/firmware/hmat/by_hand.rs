@@ -3,19 +3,16 @@
 use std::vec;
 use std::vec::Vec;
 
-use super::STRUCTURES;
+use super::{Header, STRUCTURES};
+use crate::firmware::by_hand;
 
 /// A table of these structures, its checksum right.
 pub fn table(revision: u8, structures: &[Vec<u8>]) -> Vec<u8> {
-    let structures = structures.concat();
-    let mut bytes = vec![0; STRUCTURES];
-    bytes[..4].copy_from_slice(b"HMAT");
-    bytes[4..8].copy_from_slice(&((STRUCTURES + structures.len()) as u32).to_le_bytes());
-    bytes[8] = revision;
-    bytes.extend(structures);
-    let sum = bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte));
-    bytes[9] = sum.wrapping_neg();
-    bytes
+    by_hand::table(
+        b"HMAT",
+        revision,
+        &[&[0; STRUCTURES - Header::LENGTH], &structures.concat()[..]].concat(),
+    )
 }
 
 /// A structure of any type: its length is that of `body` and the 8 bytes before it.

@@ -1,20 +1,14 @@
 use super::*;
 use crate::finding::Finding;
+use crate::firmware::by_hand;
 use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
 /// A table of these records.
 fn table(revision: u8, records: &[Vec<u8>]) -> Vec<u8> {
-    let records = records.concat();
-    let mut bytes = vec![0; RECORDS];
-    bytes[..4].copy_from_slice(b"APIC");
-    bytes[4..8].copy_from_slice(&((RECORDS + records.len()) as u32).to_le_bytes());
-    bytes[8] = revision;
-    bytes[36..40].copy_from_slice(&0xfee0_0000_u32.to_le_bytes());
-    bytes[40] = 1;
-    bytes.extend(records);
-    bytes
+    let fixed = [0xfee0_0000_u32, PCAT_COMPAT].map(u32::to_le_bytes);
+    by_hand::table(b"APIC", revision, &[fixed.as_flattened(), &records.concat()].concat())
 }
 
 fn apic(uid: u8, id: u8, flags: u8) -> Vec<u8> {

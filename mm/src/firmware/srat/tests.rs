@@ -1,4 +1,5 @@
 use super::*;
+use crate::firmware::by_hand;
 use crate::ids::NodeId;
 use std::string::{String, ToString};
 use std::vec;
@@ -21,13 +22,11 @@ fn from_hex(text: &str) -> Vec<u8> {
 
 /// A table of these records.
 fn table(revision: u8, records: &[&[u8]]) -> Vec<u8> {
-    let records = records.concat();
-    let mut bytes = vec![0; RECORDS];
-    bytes[..4].copy_from_slice(b"SRAT");
-    bytes[4..8].copy_from_slice(&((RECORDS + records.len()) as u32).to_le_bytes());
-    bytes[8] = revision;
-    bytes.extend(records);
-    bytes
+    by_hand::table(
+        b"SRAT",
+        revision,
+        &[&[0; RECORDS - Header::LENGTH], &records.concat()[..]].concat(),
+    )
 }
 
 fn entries(bytes: &[u8]) -> Vec<Entry> {
