@@ -6,7 +6,8 @@ use nearmem::zone::{Watermarks, ZoneKind};
 use nearmem::{NodeId, NodeSet, Order};
 
 use crate::machines::{
-    MIB, PAGE, boot, order, take_all, two_nodes, unused, up, without_marks, zone,
+    MIB, PAGE, boot, order, take_all, two_nodes, two_nodes_above_dma, unused, up, without_marks,
+    zone,
 };
 
 #[test]
@@ -54,12 +55,7 @@ fn the_watermarks_keep_the_last_frames() {
 
 #[test]
 fn low_marks_turn_requests_to_the_next_node_first() {
-    let machine = SimMachine::builder()
-        .node(0, 1)
-        .node(0, 1)
-        .range(0, 16 * MIB, 48 * MIB)
-        .range(1, 48 * MIB, 80 * MIB)
-        .build();
+    let machine = two_nodes_above_dma().build();
     let map = machine.map();
     let mm = boot(&machine, &map, Options::default());
     let near = mm.zone(zone(0, ZoneKind::Dma32)).unwrap();

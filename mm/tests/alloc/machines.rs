@@ -24,6 +24,15 @@ pub fn two_nodes() -> SimBuilder {
     SimMachine::builder().node(48 * MIB, 2).node(32 * MIB, 1)
 }
 
+/// Two nodes that have zone DMA32 only.
+pub fn two_nodes_above_dma() -> SimBuilder {
+    SimMachine::builder().node(0, 1).node(0, 1).range(0, 16 * MIB, 48 * MIB).range(
+        1,
+        48 * MIB,
+        80 * MIB,
+    )
+}
+
 /// Machines that differ in all that matters here, each small enough to be exhausted.
 pub fn topologies() -> Vec<(&'static str, SimMachine)> {
     let one = || SimMachine::builder();

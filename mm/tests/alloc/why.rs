@@ -5,7 +5,9 @@ use nearmem::sim::SimMachine;
 use nearmem::zone::ZoneKind;
 use nearmem::{CpuId, NodeId, NodeSet};
 
-use crate::machines::{MIB, PAGE, as_cpu, boot, order, take_all, up, without_marks, zone};
+use crate::machines::{
+    MIB, PAGE, as_cpu, boot, order, take_all, two_nodes_above_dma, up, without_marks, zone,
+};
 
 #[test]
 fn a_request_that_is_served_at_once_has_nothing_to_explain() {
@@ -23,12 +25,7 @@ fn a_request_that_is_served_at_once_has_nothing_to_explain() {
 
 #[test]
 fn a_full_node_says_what_it_keeps() {
-    let machine = SimMachine::builder()
-        .node(0, 1)
-        .node(0, 1)
-        .range(0, 16 * MIB, 48 * MIB)
-        .range(1, 48 * MIB, 80 * MIB)
-        .build();
+    let machine = two_nodes_above_dma().build();
     let map = machine.map();
     let mm = boot(&machine, &map, Options::default());
     let mut taken = take_all(&mm, &PAGE.this_node());
