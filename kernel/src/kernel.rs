@@ -13,10 +13,13 @@ use nearmem_x86_64::{Boot, Door, X86Platform, println, serial};
 use serde_json::json;
 use spin::Once;
 
+use crate::cpus::Main;
 use crate::findings::Report;
 use crate::moments::{Moment, Moments};
 use crate::tables::{self, Table};
-use crate::{access, acpi, bench, boot_memory, facts_port, findings, heap, locality, node_map};
+use crate::{
+    access, acpi, bench, boot_memory, cpus, facts_port, findings, heap, locality, node_map,
+};
 
 /// The page allocator of this machine.
 pub type Memory = MemorySubsystem<'static, X86Platform>;
@@ -25,6 +28,7 @@ pub type VirtualMemory = Vmalloc<'static, X86Platform>;
 
 static MEMORY: Once<Memory> = Once::new();
 static VIRTUAL: Once<VirtualMemory> = Once::new();
+static KERNEL: Once<Kernel> = Once::new();
 
 /// A machine that is up.
 pub struct Kernel {
@@ -46,8 +50,13 @@ pub struct Kernel {
     pub moments: Moments,
 }
 
-/// Brings the machine up. To be called once, with what the door gave.
-pub fn start(boot: Boot) -> Kernel {
+/// Brings the machine up, and goes on with `main`. To be called once, with what the door gave.
+pub fn start(boot: Boot, main: Main) -> ! {
+    let kernel = KERNEL.call_once(|| bring_up(boot));
+    cpus::move_boot_cpu(kernel, main)
+}
+
+fn bring_up(boot: Boot) -> Kernel {
     let options = greet(&boot);
     let start = Moment::now();
     let firmware = acpi::read(&boot, options.acpi_patch, &mut Report);

@@ -1,7 +1,7 @@
 //! The kernel, as a library: its own binary and the in-kernel suites start the same way.
 //!
 //! [`start`] reads as the flow: firmware tables -> node map -> boot memory -> zones -> pagesets
-//! -> vmalloc -> hash tables. [`show`] prints what came out, [`facts`] and [`placement`] say the
+//! -> vmalloc -> hash tables -> the CPUs' own areas. [`show`] prints what came out, [`facts`] and [`placement`] say the
 //! same to programs. With `bench=` on the command line [`mod@bench`] counts instead.
 // For bare metal only: on a host the crate is empty.
 #![cfg(target_os = "none")]
@@ -13,6 +13,7 @@ mod access;
 pub mod acpi;
 pub mod bench;
 mod boot_memory;
+pub mod cpus;
 pub mod facts;
 pub mod facts_port;
 pub mod findings;

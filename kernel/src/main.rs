@@ -5,26 +5,31 @@
 mod bare_metal {
     use core::panic::PanicInfo;
 
-    use nearmem_kernel::{bench, facts, facts_port, locality, panic, placement, show, start};
+    use nearmem_kernel::{
+        Kernel, bench, facts, facts_port, locality, panic, placement, show, start,
+    };
     use nearmem_x86_64::{Boot, exit};
     use serde_json::json;
 
     nearmem_x86_64::entry_point!(main);
 
     fn main(boot: Boot) -> ! {
-        let kernel = start(boot);
+        start(boot, run)
+    }
+
+    fn run(kernel: &'static Kernel) -> ! {
         if let Some(wanted) = kernel.options.bench {
-            bench::run(&kernel, wanted);
+            bench::run(kernel, wanted);
         }
-        locality::run(&kernel);
+        locality::run(kernel);
         if kernel.options.bench.is_some() {
             end();
         }
         // What is parked in pagesets counts as free in the reports.
         kernel.memory.drain_all();
-        facts_port::send(&placement::placement(&kernel));
-        facts_port::send(&facts::facts(&kernel));
-        show::machine(&kernel);
+        facts_port::send(&placement::placement(kernel));
+        facts_port::send(&facts::facts(kernel));
+        show::machine(kernel);
         end()
     }
 

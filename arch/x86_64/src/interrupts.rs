@@ -1,14 +1,15 @@
 //! Interrupts off for a while, and back as they were.
 
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use x86_64::instructions::interrupts;
 
-/// How many guards live, and whether interrupts were on before the first. Of the one CPU that runs;
-/// only used with interrupts off, so nothing gets between.
-static DEPTH: AtomicU32 = AtomicU32::new(0);
-static WERE_ON: AtomicBool = AtomicBool::new(false);
+use crate::cpu;
+
+/// A CPU's word for its guards: how many live, times this, and in bit 0 whether interrupts were on
+/// before the first. 0 without one. Only touched with interrupts off, so nothing gets between. Its
+/// sums wrap: a check would cost more than the guard, and 2^31 guards do not fit on a stack.
+const ONE: u32 = 2;
 
 /// Keeps interrupts off on this CPU while it lives. Guards nest and may go in any order: interrupts
 /// come back with the last.
@@ -23,11 +24,11 @@ impl InterruptsOff {
     pub fn new() -> InterruptsOff {
         let were_on = interrupts::are_enabled();
         interrupts::disable();
-        let depth = DEPTH.load(Relaxed);
-        if depth == 0 {
-            WERE_ON.store(were_on, Relaxed);
-        }
-        DEPTH.store(depth + 1, Relaxed);
+        let guards = match cpu::guards() {
+            0 => u32::from(were_on),
+            guards => guards,
+        };
+        cpu::set_guards(guards.wrapping_add(ONE));
         InterruptsOff { here: PhantomData }
     }
 }
@@ -41,10 +42,14 @@ impl Default for InterruptsOff {
 impl Drop for InterruptsOff {
     #[inline]
     fn drop(&mut self) {
-        let left = DEPTH.load(Relaxed) - 1;
-        DEPTH.store(left, Relaxed);
-        if left == 0 && WERE_ON.load(Relaxed) {
-            interrupts::enable();
+        match cpu::guards().wrapping_sub(ONE) {
+            last @ (0 | 1) => {
+                cpu::set_guards(0);
+                if last == 1 {
+                    interrupts::enable();
+                }
+            }
+            guards => cpu::set_guards(guards),
         }
     }
 }

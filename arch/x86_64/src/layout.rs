@@ -15,6 +15,11 @@ pub const VMALLOC: VirtAddr = VirtAddr(0xffff_c900_0000_0000);
 /// is there from the start and is never given back, so that the root never changes.
 pub const VMALLOC_SIZE: u64 = 512 << 30;
 
+/// Start of the areas of the CPUs, at which Linux has its own per-CPU entry areas.
+pub const CPU_AREAS: VirtAddr = VirtAddr(0xffff_fe00_0000_0000);
+/// How much they get: one entry of the root table, 512 GiB.
+pub const CPU_AREAS_SIZE: u64 = 512 << 30;
+
 /// Where device registers are mapped: one last-level table, 512 pages.
 pub const MMIO: VirtAddr = VirtAddr(0xffff_ffff_ff40_0000);
 

@@ -10,6 +10,8 @@
 
 mod boot;
 pub mod boot_info;
+#[cfg_attr(not(target_os = "none"), allow(dead_code))]
+pub mod cpu;
 pub mod cpuid;
 pub mod layout;
 pub mod marker;
@@ -21,8 +23,6 @@ mod take_once;
 pub mod backtrace;
 #[cfg(target_os = "none")]
 pub mod clock;
-#[cfg(target_os = "none")]
-pub mod cpu;
 #[cfg(target_os = "none")]
 mod entry;
 #[cfg(target_os = "none")]

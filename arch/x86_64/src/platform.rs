@@ -2,11 +2,13 @@
 
 use core::ops::Range;
 
-use nearmem::platform::{CpuToken, Cpus, MapError, Mapping, PageTables, PhysMap, TableFrames, Tlb};
+use nearmem::platform::{
+    CpuToken, Cpus, MapError, MapSize, Mapping, PageTables, PhysMap, TableFrames, Tlb,
+};
 use nearmem::sync::LocalPointer;
-use nearmem::{CpuId, PhysAddr, VirtAddr};
+use nearmem::{CpuId, Pfn, PhysAddr, VirtAddr};
 
-use crate::cpu;
+use crate::cpu::{self, Area};
 use crate::interrupts::InterruptsOff;
 use crate::paging::{self, DirectMap, KernelPageTables};
 
@@ -19,6 +21,28 @@ impl X86Platform {
     /// The platform on the page tables in force.
     pub fn new(tables: KernelPageTables<DirectMap>) -> X86Platform {
         X86Platform { tables }
+    }
+
+    /// Maps the pages of a CPU's area, in their order, to these frames: [`Area::PAGES`] of them. The
+    /// last-level table comes first from `tables`.
+    ///
+    /// # Errors
+    /// As `map` of [`PageTables`]; what is mapped by then stays.
+    ///
+    /// # Safety
+    /// The frames are RAM that is the area's for good.
+    pub unsafe fn map_area(
+        &self,
+        area: Area,
+        frames: impl Iterator<Item = Pfn>,
+        tables: &mut dyn TableFrames,
+    ) -> Result<(), MapError> {
+        for (at, pfn) in area.pages().zip(frames) {
+            let leaf = Mapping { pfn, size: MapSize::Small };
+            // SAFETY: the caller's promise; nothing was mapped there, so nothing is to be flushed.
+            unsafe { self.tables.map(at, leaf, tables, &|_, _| ()) }?;
+        }
+        Ok(())
     }
 
     /// The page tables: to look, and to map device registers.

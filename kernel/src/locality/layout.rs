@@ -6,7 +6,7 @@ use alloc::{format, vec};
 use core::ops::Range;
 
 use nearmem::{PAGE_SIZE, PhysRange, VirtAddr};
-use nearmem_x86_64::cpu::{self, stacks};
+use nearmem_x86_64::cpu::{self, Area, stacks};
 use nearmem_x86_64::{layout, paging};
 use serde_json::{Value, json};
 
@@ -51,11 +51,14 @@ pub(super) fn layout(kernel: &Kernel) -> Value {
     })
 }
 
-/// Virtual addresses behind which physical memory lies in one piece: the direct map, and the image,
-/// which is several where pages are not mapped or the loader has scattered them.
+/// Virtual addresses behind which physical memory lies in one piece: the direct map, the image,
+/// which is several where pages are not mapped or the loader has scattered them, and the CPUs'
+/// areas.
 fn windows() -> Vec<Value> {
     let mut windows = vec![(layout::DIRECT_MAP, PhysRange::new(0, layout::DIRECT_MAP_SIZE))];
-    for (at, frame) in paging::image_frames() {
+    let areas = cpu::areas().flat_map(Area::pages);
+    let areas = areas.filter_map(|at| Some((at, paging::frame_of(at)?)));
+    for (at, frame) in paging::image_frames().chain(areas) {
         let page = PhysRange { start: frame, end: frame + PAGE_SIZE };
         match windows.last_mut() {
             Some((first, run)) if *first + run.len() == at && run.end == frame => {

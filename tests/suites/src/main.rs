@@ -10,6 +10,7 @@ extern crate alloc;
 mod access;
 mod allocator;
 mod boot;
+mod cpus;
 mod exhaustion;
 mod hash;
 mod heap;
@@ -22,16 +23,19 @@ mod zones;
 
 use core::panic::PanicInfo;
 
-use nearmem_kernel::{facts, facts_port, panic};
+use nearmem_kernel::{Kernel, facts, facts_port, panic};
 use nearmem_x86_64::{Boot, entry_point, exit};
 use serde_json::json;
 
 entry_point!(main);
 
 fn main(boot: Boot) -> ! {
-    let kernel = nearmem_kernel::start(boot);
-    facts_port::send(&facts::facts(&kernel));
-    if !nearmem_suites::run(&kernel, kernel.options.test) {
+    nearmem_kernel::start(boot, run)
+}
+
+fn run(kernel: &'static Kernel) -> ! {
+    facts_port::send(&facts::facts(kernel));
+    if !nearmem_suites::run(kernel, kernel.options.test) {
         exit::failure();
     }
     facts_port::send(&json!({"type": "end", "code": 0}));

@@ -54,6 +54,19 @@ pub fn leaf(at: VirtAddr) -> Option<Leaf> {
     None
 }
 
+/// The level-1 table that an address is looked up in, if there is one.
+pub fn last_table(at: VirtAddr) -> Option<PhysAddr> {
+    let mut table = root();
+    for level in (2..=4).rev() {
+        let entry = entry(table, (at.0 >> (SHIFT + 9 * (level - 1))) as usize % 512);
+        if entry & PRESENT == 0 || is_leaf(entry, level) {
+            return None;
+        }
+        table = PhysAddr(entry & ADDRESS);
+    }
+    Some(table)
+}
+
 fn walk(table: PhysAddr, level: u32, base: u64, rights: (bool, bool), visit: &mut dyn FnMut(Leaf)) {
     let shift = SHIFT + 9 * (level - 1);
     for index in 0..512 {

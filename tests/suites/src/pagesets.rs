@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 
 use nearmem::alloc::{FrameBlock, PagesetPlacement, Request};
 use nearmem::zone::ZoneId;
-use nearmem::{CpuId, NodeId, Order};
+use nearmem::{CpuId, Order};
 use nearmem_kernel::Kernel;
 use nearmem_suites::kernel_tests;
 
-use crate::support::{give_back, take_from, with_token};
+use crate::support::{give_back, nearest_with_memory, take_from, with_token};
 
 kernel_tests! {
     every_cpu_has_one_for_every_zone,
@@ -50,11 +50,6 @@ fn they_live_where_the_option_says(kernel: &Kernel) {
         };
         assert_eq!(kernel.map.node_of(frame), Some(expected), "CPU {cpu}, {id:?}");
     }
-}
-
-fn nearest_with_memory(kernel: &Kernel, node: NodeId) -> NodeId {
-    let mut order = kernel.memory.fallback_order(node).iter().copied();
-    order.find(|&node| kernel.map.with_memory().contains(node)).expect("a node with memory")
 }
 
 fn draining_leaves_none_parked(kernel: &Kernel) {

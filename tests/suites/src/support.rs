@@ -36,6 +36,12 @@ pub fn free_frames(memory: &Memory, node: NodeId) -> u64 {
     memory.zones().iter().filter(|zone| zone.id().node == node).map(|zone| zone.free()).sum()
 }
 
+/// The node itself, or the nearest one that has memory.
+pub fn nearest_with_memory(kernel: &Kernel, node: NodeId) -> NodeId {
+    let mut order = kernel.memory.fallback_order(node).iter().copied();
+    order.find(|&node| kernel.map.with_memory().contains(node)).expect("a node with memory")
+}
+
 /// The words of a block, to read and write while the block is held.
 pub fn words<'a>(memory: &Memory, block: &'a mut FrameBlock<'static>) -> &'a mut [u64] {
     let pointer = block.as_ptr(memory.platform()).cast::<u64>();

@@ -6,7 +6,7 @@ use x86_64::instructions::tables::load_tss;
 use x86_64::structures::gdt::{Descriptor, GlobalDescriptorTable};
 use x86_64::structures::tss::TaskStateSegment;
 
-use super::stacks::EXCEPTION_STACKS;
+use super::area::EXCEPTION_STACKS;
 
 /// The tables of one CPU. The CPU reads them whenever it likes: they stay where they are.
 #[derive(Debug)]

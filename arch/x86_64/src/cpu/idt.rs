@@ -1,8 +1,7 @@
-//! The interrupt descriptor table, one for all CPUs: every exception on a stack of its own kind,
-//! so that no fault depends on the stack that it happened on, and a second one on the way does not
+//! The interrupt descriptor table of one CPU: every exception on a stack of its own kind, so that
+//! no fault depends on the stack that it happened on, and a second one on the way does not
 //! overwrite the frame of the first.
 
-use spin::Once;
 use x86_64::VirtAddr;
 use x86_64::instructions::tables::lidt;
 use x86_64::structures::DescriptorTablePointer;
@@ -13,32 +12,35 @@ use crate::exceptions::{VECTORS, stub};
 /// Exceptions, and room for interrupts.
 const ENTRIES: usize = 256;
 
+/// The table. The CPU reads it whenever it likes: it stays where it is.
 #[repr(C, align(16))]
-struct Idt([Entry<HandlerFunc>; ENTRIES]);
+#[derive(Debug)]
+pub struct Idt([Entry<HandlerFunc>; ENTRIES]);
 
-static IDT: Once<Idt> = Once::new();
+impl Idt {
+    /// An empty one.
+    pub const fn new() -> Idt {
+        Idt([const { Entry::missing() }; ENTRIES])
+    }
 
-/// Makes this CPU use the table.
-pub(super) fn load() {
-    let idt = IDT.call_once(|| {
-        let mut idt = Idt([const { Entry::missing() }; ENTRIES]);
+    /// Fills it and makes this CPU use it.
+    pub fn load(&'static mut self) {
         for vector in 0..VECTORS {
             // SAFETY: the stub of `vector` takes what the CPU pushes for it, and the stack is one
             // of those that the TSS names.
             unsafe {
-                idt.0[usize::from(vector)]
+                self.0[usize::from(vector)]
                     .set_handler_addr(VirtAddr::new(stub(vector).0))
                     .set_stack_index(stack_of(vector));
             }
         }
-        idt
-    });
-    let pointer = DescriptorTablePointer {
-        limit: (size_of::<Idt>() - 1) as u16,
-        base: VirtAddr::from_ptr(idt),
-    };
-    // SAFETY: the table is a static, and its entries were made above.
-    unsafe { lidt(&pointer) };
+        let pointer = DescriptorTablePointer {
+            limit: (size_of::<Idt>() - 1) as u16,
+            base: VirtAddr::from_ptr(self),
+        };
+        // SAFETY: the table stays for good, and its entries were made above.
+        unsafe { lidt(&pointer) };
+    }
 }
 
 /// Which of the seven exception stacks a vector uses. Those that can strike while another exception

@@ -1,16 +1,17 @@
-//! Stacks in the kernel image, each with a page under it that the final page tables leave out.
+//! All stacks that there are: those in the kernel image, which the boot CPU has at first, each with
+//! a page under it that the final page tables leave out, and those in the areas of the CPUs.
 
 use core::cell::UnsafeCell;
 use core::ops::Range;
 
 use nearmem::{PAGE_SIZE, VirtAddr};
 
-/// How many stacks one CPU has for exceptions: as many as the TSS can name.
-pub const EXCEPTION_STACKS: usize = 7;
-/// Bytes of the boot CPU's stack.
+use super::area::{Area, EXCEPTION_STACK_PAGES, EXCEPTION_STACKS};
+use super::per_cpu;
+
+/// Bytes of the stack that the kernel is started on.
 const BOOT_STACK_BYTES: usize = 256 << 10;
-/// Bytes of an exception's stack: room to print all registers, and for the panic that follows.
-const EXCEPTION_STACK_BYTES: usize = 16 << 10;
+const EXCEPTION_STACK_BYTES: usize = (EXCEPTION_STACK_PAGES * PAGE_SIZE) as usize;
 
 /// A stack above its guard page. Nobody makes references into it.
 #[repr(C, align(4096))]
@@ -30,21 +31,21 @@ impl<const BYTES: usize> GuardedStack<BYTES> {
     }
 }
 
-/// The boot CPU's stack.
+/// The stack that the kernel is started on.
 pub(crate) static BOOT_STACK: GuardedStack<BOOT_STACK_BYTES> = GuardedStack::new();
-/// The boot CPU's stacks for exceptions.
+/// The boot CPU's stacks for exceptions, until it has its area.
 static EXCEPTION: [GuardedStack<EXCEPTION_STACK_BYTES>; EXCEPTION_STACKS] =
     [const { GuardedStack::new() }; EXCEPTION_STACKS];
 
-/// Where the boot CPU's exception stacks begin: one past their last bytes.
-pub(crate) fn exception_stack_tops() -> [VirtAddr; EXCEPTION_STACKS] {
+/// Where the exception stacks in the image begin: one past their last bytes.
+pub(super) fn exception_stack_tops() -> [VirtAddr; EXCEPTION_STACKS] {
     let first = (&raw const EXCEPTION).addr() as u64;
     let size = size_of_val(&EXCEPTION[0]) as u64;
     core::array::from_fn(|index| VirtAddr(first + size * (index as u64 + 1)))
 }
 
-/// The guard pages under all stacks.
-pub fn guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
+/// The guard pages in the image.
+fn image_guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
     let boot = VirtAddr((&raw const BOOT_STACK).addr() as u64);
     let size = size_of_val(&EXCEPTION[0]) as u64;
     core::iter::once(boot)
@@ -54,10 +55,21 @@ pub fn guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
 /// All stacks, without their guard pages.
 pub fn stacks() -> impl Iterator<Item = Range<VirtAddr>> + Clone {
     let sizes = core::iter::once(BOOT_STACK_BYTES).chain(core::iter::repeat(EXCEPTION_STACK_BYTES));
-    guard_pages().zip(sizes).map(|(guard, size)| {
+    let image = image_guard_pages().zip(sizes).map(|(guard, size)| {
         let bottom = guard + PAGE_SIZE;
         bottom..bottom + size as u64
-    })
+    });
+    image.chain(per_cpu::areas().flat_map(Area::stacks))
+}
+
+/// The guard pages under all stacks.
+pub fn guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
+    stacks().map(|stack| VirtAddr(stack.start.0 - PAGE_SIZE))
+}
+
+/// Whether a page of the image is a guard page.
+pub(crate) fn is_image_guard(page: VirtAddr) -> bool {
+    image_guard_pages().any(|guard| guard == page)
 }
 
 /// Whether `at` is in a guard page.

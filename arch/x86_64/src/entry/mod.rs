@@ -25,10 +25,15 @@ fn storage() -> &'static mut Storage {
 /// Where both doors meet. `entered`: the time-stamp counter at the door.
 fn start(entered: u64, boot: Boot) -> ! {
     clock::set_entry(entered);
-    serial::init();
-    cpu::init_boot_cpu();
+    init();
     // SAFETY: the macro is the only one to define it, and checks the type.
     unsafe { nearmem_kernel_main(boot) }
+}
+
+/// What output and interrupt guards need.
+fn init() {
+    serial::init();
+    cpu::init_boot_cpu();
 }
 
 /// Names the kernel's main function: `fn(nearmem_x86_64::Boot) -> !`.

@@ -9,7 +9,7 @@ use crate::boot_info::{
 };
 use crate::cpu::stacks::BOOT_STACK;
 use crate::layout::IMAGE_OFFSET;
-use crate::{exit, println, serial};
+use crate::{exit, println};
 
 // AT&T syntax: the assembler's Intel syntax knows no `offset symbol - constant`.
 global_asm!(
@@ -29,7 +29,7 @@ extern "C" fn pvh_start(start_info: u64, entered: u64) -> ! {
     let info = match StartInfo::parse(bytes.unwrap_or_default()) {
         Ok(info) => info,
         Err(error) => {
-            serial::init();
+            super::init();
             println!("PVH start info at {start_info:#x} is not understood: {error:?}");
             exit::failure()
         }

@@ -9,7 +9,7 @@ use super::direct_map::DirectMap;
 use super::plan::{Access, ImagePage};
 use super::runs::runs;
 use super::table;
-use crate::cpu::stacks::is_guard;
+use crate::cpu::stacks::is_image_guard;
 
 unsafe extern "C" {
     safe static image_start: u8;
@@ -31,7 +31,7 @@ pub fn sections() -> [(Range<VirtAddr>, Access); 3] {
 /// page that the page tables in force do not map, and is the last.
 pub(super) fn pages() -> impl Iterator<Item = Result<ImagePage, VirtAddr>> + Clone {
     addresses()
-        .filter(|&(at, _)| !is_guard(at))
+        .filter(|&(at, _)| !is_image_guard(at))
         .map(|(at, access)| frame_of(at).map(|frame| ImagePage { at, frame, access }).ok_or(at))
 }
 
@@ -53,11 +53,11 @@ fn addresses() -> impl Iterator<Item = (VirtAddr, Access)> + Clone {
     })
 }
 
-/// The frame behind a page of the image.
-fn frame_of(at: VirtAddr) -> Option<PhysAddr> {
+/// The frame behind a page of the image or of a CPU's area, if it is mapped.
+pub fn frame_of(at: VirtAddr) -> Option<PhysAddr> {
     let root = PhysAddr(Cr3::read().0.start_address().as_u64());
     // SAFETY: the tables in force lie where the direct map reaches them, and nothing changes those
-    // of the image.
+    // of the image and of areas that are there.
     let leaf = unsafe { table::find(&DirectMap, root, at) }?;
     Some(leaf.entry.addr() + (at.0 - leaf.at.0))
 }

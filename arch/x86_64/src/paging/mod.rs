@@ -8,6 +8,7 @@
 //! | `layout::DIRECT_MAP` | all RAM at one offset, largest leaves that fit | read, write |
 //! | the same, where the image's code and constants lie | | read |
 //! | `layout::VMALLOC` | vmalloc's window | read, write |
+//! | `layout::CPU_AREAS` | stacks and blocks of the CPUs, guard pages left out | read, write |
 //! | the image's code | 4 KiB leaves | read, execute |
 //! | the image's constants | 4 KiB leaves | read |
 //! | the image's data | 4 KiB leaves, guard pages left out | read, write |
@@ -47,6 +48,8 @@ pub use tables::KernelPageTables;
 #[cfg(target_os = "none")]
 pub use build::{NewTables, build};
 #[cfg(target_os = "none")]
-pub use image::{frames as image_frames, ranges as image_ranges, sections as image_sections};
+pub use image::{
+    frame_of, frames as image_frames, ranges as image_ranges, sections as image_sections,
+};
 #[cfg(target_os = "none")]
 pub(crate) use tlb::flush;

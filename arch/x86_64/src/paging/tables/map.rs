@@ -1,10 +1,11 @@
-//! Mapping a leaf in vmalloc's window.
+//! Mapping a leaf: in vmalloc's window, or in the area of a CPU.
 
 use nearmem::platform::{MapError, MapSize, Mapping, PhysMap, TableFrames};
 use nearmem::{PhysAddr, VirtAddr};
 
 use super::spare::Spare;
 use super::{DATA, KernelPageTables};
+use crate::layout::{CPU_AREAS, CPU_AREAS_SIZE};
 use crate::paging::entry::{Entry, Level};
 
 /// What a try to map came to.
@@ -18,7 +19,7 @@ enum Attempt {
 }
 
 impl<M: PhysMap> KernelPageTables<M> {
-    /// As `map` of [`nearmem::platform::PageTables`]. `flush` is called in the one case that calls
+    /// As `map` of [`nearmem::platform::PageTables`], also for the CPUs' areas. `flush` is called in the one case that calls
     /// for it: a 2 MiB leaf takes the place of an empty table.
     ///
     /// # Safety
@@ -31,9 +32,7 @@ impl<M: PhysMap> KernelPageTables<M> {
         flush: &dyn Fn(VirtAddr, VirtAddr),
     ) -> Result<(), MapError> {
         let bytes = leaf.size.bytes();
-        if !self.vmalloc_range().contains(&at) {
-            return Err(MapError::OutOfRange);
-        }
+        let top = self.top(at).ok_or(MapError::OutOfRange)?;
         if !at.0.is_multiple_of(bytes) || !leaf.pfn.is_aligned(leaf.size.order()) {
             return Err(MapError::Misaligned);
         }
@@ -44,7 +43,7 @@ impl<M: PhysMap> KernelPageTables<M> {
         let entry = Entry::leaf(leaf.pfn.addr(), level, DATA & self.known);
         let mut spare = Spare::new(&self.memory, frames);
         loop {
-            match self.try_map(at, level, entry, &mut spare) {
+            match self.try_map(top, at, level, entry, &mut spare) {
                 Attempt::Missing(count) => spare.fill(count)?,
                 Attempt::Occupied => return Err(MapError::Occupied),
                 Attempt::Mapped(replaced) => {
@@ -58,15 +57,28 @@ impl<M: PhysMap> KernelPageTables<M> {
         }
     }
 
+    /// The table to begin with for an address, and its level; `None` outside both windows. That of
+    /// vmalloc is always there, the CPUs' areas begin at the root.
+    fn top(&self, at: VirtAddr) -> Option<(PhysAddr, Level)> {
+        match at {
+            at if self.vmalloc_range().contains(&at) => Some((self.ready.vmalloc, Level::THREE)),
+            at if (CPU_AREAS..CPU_AREAS + CPU_AREAS_SIZE).contains(&at) => {
+                Some((self.root, Level::FOUR))
+            }
+            _ => None,
+        }
+    }
+
     fn try_map(
         &self,
+        (top, mut level): (PhysAddr, Level),
         at: VirtAddr,
         leaf: Level,
         entry: Entry,
         spare: &mut Spare<'_, M>,
     ) -> Attempt {
         let _lock = self.lock.lock();
-        let (mut table, mut level) = (self.table(self.ready.vmalloc), Level::THREE);
+        let mut table = self.table(top);
         while let Some(below) = level.below().filter(|_| level > leaf) {
             let index = level.index(at);
             let next = table.get(index);

@@ -1,4 +1,5 @@
-//! The page tables in force: vmalloc's window, device registers, and a look at everything.
+//! The page tables in force: vmalloc's window, the CPUs' areas, device registers, and a look at
+//! everything.
 //!
 //! In: leaves to map and frames for tables. Out: mappings that the CPU sees. One lock guards which
 //! tables there are; it is never held while frames are taken or given back, or while TLBs are
@@ -142,7 +143,7 @@ impl<M: PhysMap> KernelPageTables<M> {
 
     /// A table, for a holder of the lock.
     fn table(&self, at: PhysAddr) -> &Table {
-        // SAFETY: all callers hold the lock, and pass one of `ready` or what a present entry points
+        // SAFETY: all callers hold the lock, and pass the root, one of `ready` or what a present entry points
         // to: tables that stay tables as long as the lock is held.
         unsafe { Table::at(&self.memory, at) }
     }

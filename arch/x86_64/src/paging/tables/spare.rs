@@ -5,8 +5,8 @@ use nearmem::platform::{MapError, PhysMap, TableFrames};
 
 use crate::paging::table::Table;
 
-/// One mapping needs two tables at most.
-const MOST: usize = 2;
+/// One mapping needs three tables at most.
+const MOST: usize = 3;
 
 /// Tables that are not in use yet. What is left goes back.
 pub(super) struct Spare<'a, M: PhysMap> {
@@ -22,7 +22,7 @@ impl<'a, M: PhysMap> Spare<'a, M> {
         Spare { memory, frames, tables: [PhysAddr(0); MOST], count: 0 }
     }
 
-    /// Takes frames until there are `count` tables, 2 at most.
+    /// Takes frames until there are `count` tables, 3 at most.
     pub fn fill(&mut self, count: usize) -> Result<(), MapError> {
         while self.count < count.min(MOST) {
             let table = self.frames.take().ok_or(MapError::NoTableFrame)?.addr();

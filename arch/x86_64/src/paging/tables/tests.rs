@@ -1,7 +1,8 @@
 use super::*;
+use crate::cpu::Area;
 use crate::paging::test_memory::{TestFrames, TestMemory};
-use nearmem::Pfn;
 use nearmem::platform::{MapError, TableFrames};
+use nearmem::{CpuId, Pfn};
 use std::cell::RefCell;
 
 const HUGE: u64 = 2 << 20;
@@ -193,4 +194,26 @@ fn frames_that_were_taken_in_vain_go_back() {
     let used = spare.take_of(2).unwrap();
     drop(spare);
     assert_eq!((frames.out, frames.take().is_some_and(|pfn| pfn != used.pfn())), (1, true));
+}
+
+#[test]
+fn an_area_of_a_cpu_has_a_page_table_of_its_own_taken_first() {
+    let memory = TestMemory::new(16);
+    let mut fixture = Fixture::new(&memory);
+    let [first, second] = [3, 4].map(|cpu| Area::of(CpuId(cpu)).unwrap());
+    for (area, pfn) in [(first, 100), (second, 200)] {
+        let own = memory.next_frame().unwrap().pfn();
+        fixture.frames.free.push(own);
+        for (at, pfn) in area.pages().zip(pfn..) {
+            assert_eq!(fixture.map(at, small(pfn)), Ok(()));
+        }
+        let leaf = fixture.tables.inspect(VirtAddr(area.stack_top().0 - 1)).unwrap();
+        assert_eq!(leaf.entry.addr().pfn(), Pfn(pfn + 31), "the last page of the stack");
+        assert!(fixture.tables.inspect(area.stack_top()).is_none(), "a guard page");
+        // SAFETY: it is a page table now.
+        let table = unsafe { Table::at(&memory, own.addr()) };
+        assert_eq!(table.get(1).addr().pfn(), Pfn(pfn), "behind the guard page");
+    }
+    assert_eq!(fixture.frames.out, 4, "two shared tables, and one for each area");
+    assert!(fixture.flushes.borrow().is_empty());
 }
