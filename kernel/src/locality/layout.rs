@@ -57,14 +57,13 @@ pub(super) fn layout(kernel: &Kernel) -> Value {
 fn windows() -> Vec<Value> {
     let mut windows = vec![(layout::DIRECT_MAP, PhysRange::new(0, layout::DIRECT_MAP_SIZE))];
     let areas = cpu::areas().flat_map(Area::pages);
-    let areas = areas.filter_map(|at| Some((at, paging::frame_of(at)?)));
-    for (at, frame) in paging::image_frames().chain(areas) {
-        let page = PhysRange { start: frame, end: frame + PAGE_SIZE };
+    let areas = areas.filter_map(|at| Some((at, paging::memory_of(at)?)));
+    for (at, memory) in paging::image_places().chain(areas) {
         match windows.last_mut() {
-            Some((first, run)) if *first + run.len() == at && run.end == frame => {
-                run.end = page.end
+            Some((first, run)) if *first + run.len() == at && run.end == memory.start => {
+                run.end = memory.end
             }
-            _ => windows.push((at, page)),
+            _ => windows.push((at, memory)),
         }
     }
     let as_json = |(at, run): &(VirtAddr, PhysRange)| json!({"at": at.0, "physical": run.start.0, "bytes": run.len()});

@@ -45,7 +45,7 @@ pub(super) fn exception_stack_tops() -> [VirtAddr; EXCEPTION_STACKS] {
 }
 
 /// The guard pages in the image.
-fn image_guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
+pub(crate) fn image_guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
     let boot = VirtAddr((&raw const BOOT_STACK).addr() as u64);
     let size = size_of_val(&EXCEPTION[0]) as u64;
     core::iter::once(boot)
@@ -65,11 +65,6 @@ pub fn stacks() -> impl Iterator<Item = Range<VirtAddr>> + Clone {
 /// The guard pages under all stacks.
 pub fn guard_pages() -> impl Iterator<Item = VirtAddr> + Clone {
     stacks().map(|stack| VirtAddr(stack.start.0 - PAGE_SIZE))
-}
-
-/// Whether a page of the image is a guard page.
-pub(crate) fn is_image_guard(page: VirtAddr) -> bool {
-    image_guard_pages().any(|guard| guard == page)
 }
 
 /// Whether `at` is in a guard page.

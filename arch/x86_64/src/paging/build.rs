@@ -35,15 +35,15 @@ pub unsafe fn build(
     ranges: impl Iterator<Item = PhysRange>,
     frames: impl FnMut() -> Option<PhysAddr>,
 ) -> Result<NewTables, BuildError> {
-    if let Some(at) = image::pages().find_map(Result::err) {
+    if let Some(at) = image::parts().find_map(Result::err) {
         return Err(BuildError::ImageNotMapped(at));
     }
     let abilities = abilities(cpu);
     let known = abilities.flags;
     // SAFETY: the caller vouches for the frames; the boot page tables reach the first 4 GiB.
     let mut builder = unsafe { Builder::new(&DirectMap, frames, BOOT_DIRECT_MAP_SIZE, known) }?;
-    let pages = image::pages().filter_map(Result::ok);
-    let (summary, ready) = plan::fill(&mut builder, abilities, pages, ranges)?;
+    let parts = image::parts().filter_map(Result::ok);
+    let (summary, ready) = plan::fill(&mut builder, abilities, parts, ranges)?;
     Ok(NewTables { root: builder.root(), ready, known, summary })
 }
 

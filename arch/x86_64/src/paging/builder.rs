@@ -32,12 +32,13 @@ pub struct Leaves {
 }
 
 impl Leaves {
-    fn count(&mut self, level: Level) {
-        match level {
-            Level::ONE => self.kib4 += 1,
-            Level::TWO => self.mib2 += 1,
-            _ => self.gib += 1,
-        }
+    fn add(&mut self, level: Level, count: usize) {
+        let of_level = match level {
+            Level::ONE => &mut self.kib4,
+            Level::TWO => &mut self.mib2,
+            _ => &mut self.gib,
+        };
+        *of_level += count as u64;
     }
 
     /// Bytes that they map.
@@ -107,7 +108,7 @@ impl<'a, M: PhysMap, F: FnMut() -> Option<PhysAddr>> Builder<'a, M, F> {
         let mut done = 0;
         while done < range.len() {
             let rest = PhysRange { start: range.start + done, end: range.end };
-            done += self.map_one(at + done, rest, flags, largest, &mut leaves)?;
+            done += self.map_some(at + done, rest, flags, largest, &mut leaves)?;
         }
         Ok(leaves)
     }
@@ -122,8 +123,10 @@ impl<'a, M: PhysMap, F: FnMut() -> Option<PhysAddr>> Builder<'a, M, F> {
         Ok(table)
     }
 
-    /// Maps the first leaf; says how many bytes are mapped now, up to the leaf's end.
-    fn map_one(
+    /// Maps the first leaf, and as many behind it in the same table as are of its size and not
+    /// mapped yet; says how many bytes are mapped now, up to the last leaf's end. So what a leaf
+    /// costs is its entry, and not the way to it.
+    fn map_some(
         &mut self,
         at: VirtAddr,
         range: PhysRange,
@@ -142,9 +145,14 @@ impl<'a, M: PhysMap, F: FnMut() -> Option<PhysAddr>> Builder<'a, M, F> {
                 && (at.0 | range.start.0).is_multiple_of(span)
                 && range.len() >= span;
             let Some(below) = level.below().filter(|_| entry.is_present() || !fits) else {
-                self.set(table, index, Entry::leaf(range.start, level, flags & self.known));
-                leaves.count(level);
-                return Ok(span);
+                let first = Entry::leaf(range.start, level, flags & self.known);
+                // SAFETY: all tables that entries point to were made by `new_table`.
+                let table = unsafe { Table::at(self.memory, table) };
+                // A range that ends within a frame still gets the whole of it.
+                let most = (range.len() / span).max(1);
+                let count = table.set_leaves(index, most, first, level);
+                leaves.add(level, count);
+                return Ok(span * count as u64);
             };
             table = self.next_table(table, index)?;
             level = below;

@@ -6,10 +6,10 @@ use nearmem::{PAGE_SIZE, PhysAddr, PhysRange, VirtAddr};
 use x86_64::registers::control::Cr3;
 
 use super::direct_map::DirectMap;
-use super::plan::{Access, ImagePage};
+use super::plan::{Access, ImagePart};
 use super::runs::runs;
 use super::table;
-use crate::cpu::stacks::is_image_guard;
+use crate::cpu::stacks::image_guard_pages;
 
 unsafe extern "C" {
     safe static image_start: u8;
@@ -27,37 +27,69 @@ pub fn sections() -> [(Range<VirtAddr>, Access); 3] {
     [(constants..code, Access::Read), (code..data, Access::Execute), (data..end, Access::Write)]
 }
 
-/// The image's pages as they are to be mapped: all but the guard pages of the stacks. `Err` has a
-/// page that the page tables in force do not map, and is the last.
-pub(super) fn pages() -> impl Iterator<Item = Result<ImagePage, VirtAddr>> + Clone {
-    addresses()
-        .filter(|&(at, _)| !is_image_guard(at))
-        .map(|(at, access)| frame_of(at).map(|frame| ImagePage { at, frame, access }).ok_or(at))
+/// The image as it is to be mapped: without the guard pages of the stacks. `Err` has a page that the
+/// page tables in force do not map.
+pub(super) fn parts() -> impl Iterator<Item = Result<ImagePart, VirtAddr>> + Clone {
+    sections().into_iter().flat_map(|(section, access)| {
+        without_guards(section).flat_map(move |range| by_leaf(range, access))
+    })
 }
 
 /// Where the image lies in physical memory, guard pages included: one range, if the loader put it
 /// where the linker script says. Pages that are not mapped are left out.
 pub fn ranges() -> impl Iterator<Item = PhysRange> {
-    runs(frames().map(|(_, frame)| frame))
+    runs(places().map(|(_, memory)| memory))
 }
 
-/// Its pages that are mapped, ascending, each with the frame behind it.
-pub fn frames() -> impl Iterator<Item = (VirtAddr, PhysAddr)> {
-    addresses().filter_map(|(at, _)| Some((at, frame_of(at)?)))
+/// What of it is mapped, ascending, each part with the memory behind it.
+pub fn places() -> impl Iterator<Item = (VirtAddr, PhysRange)> {
+    let parts = sections().into_iter().flat_map(|(section, access)| by_leaf(section, access));
+    parts.flatten().map(|part| (part.at, part.memory))
 }
 
-fn addresses() -> impl Iterator<Item = (VirtAddr, Access)> + Clone {
-    sections().into_iter().flat_map(|(range, access)| {
-        let pages = (range.end.0 - range.start.0) / PAGE_SIZE;
-        (0..pages).map(move |page| (range.start + page * PAGE_SIZE, access))
+/// What of a range lies between guard pages.
+fn without_guards(mut rest: Range<VirtAddr>) -> impl Iterator<Item = Range<VirtAddr>> + Clone {
+    core::iter::from_fn(move || {
+        while rest.start < rest.end {
+            let guard = image_guard_pages().filter(|&page| page >= rest.start).min();
+            let end = guard.map_or(rest.end, |guard| guard.min(rest.end));
+            let part = rest.start..end;
+            rest.start = end + PAGE_SIZE;
+            if !part.is_empty() {
+                return Some(part);
+            }
+        }
+        None
     })
 }
 
-/// The frame behind a page of the image or of a CPU's area, if it is mapped.
-pub fn frame_of(at: VirtAddr) -> Option<PhysAddr> {
+/// A range in parts, one for each leaf of the page tables in force. `Err` has a page that they do
+/// not map.
+fn by_leaf(
+    range: Range<VirtAddr>,
+    access: Access,
+) -> impl Iterator<Item = Result<ImagePart, VirtAddr>> + Clone {
+    let mut next = range.start;
+    core::iter::from_fn(move || {
+        let at = next;
+        let rest = range.end.0.checked_sub(at.0).filter(|&rest| rest > 0)?;
+        let Some(leaf) = memory_of(at) else {
+            next = at + PAGE_SIZE;
+            return Some(Err(at));
+        };
+        let memory = PhysRange { end: leaf.end.min(leaf.start + rest), ..leaf };
+        next = at + memory.len();
+        Some(Ok(ImagePart { at, memory, access }))
+    })
+}
+
+/// The memory behind a page of the image or of a CPU's area, if it is mapped: from there to the end
+/// of what one leaf maps.
+pub fn memory_of(at: VirtAddr) -> Option<PhysRange> {
     let root = PhysAddr(Cr3::read().0.start_address().as_u64());
     // SAFETY: the tables in force lie where the direct map reaches them, and nothing changes those
     // of the image and of areas that are there.
     let leaf = unsafe { table::find(&DirectMap, root, at) }?;
-    Some(leaf.entry.addr() + (at.0 - leaf.at.0))
+    let memory = leaf.entry.addr();
+    Some(PhysRange { start: memory + (at.0 - leaf.at.0), end: memory + leaf.level.span() })
 }

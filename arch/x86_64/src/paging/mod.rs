@@ -49,7 +49,7 @@ pub use tables::KernelPageTables;
 pub use build::{NewTables, build};
 #[cfg(target_os = "none")]
 pub use image::{
-    frame_of, frames as image_frames, ranges as image_ranges, sections as image_sections,
+    memory_of, places as image_places, ranges as image_ranges, sections as image_sections,
 };
 #[cfg(target_os = "none")]
 pub(crate) use tlb::flush;

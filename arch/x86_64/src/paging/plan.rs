@@ -1,7 +1,7 @@
 //! What goes into the final page tables.
 
 use nearmem::platform::PhysMap;
-use nearmem::{PAGE_SIZE, PhysAddr, PhysRange, VirtAddr};
+use nearmem::{PhysAddr, PhysRange, VirtAddr};
 use x86_64::structures::paging::PageTableFlags;
 
 use super::builder::{BuildError, Builder, Leaves};
@@ -31,13 +31,13 @@ impl Access {
     }
 }
 
-/// One page of the kernel image.
+/// Whole pages of the kernel image that follow each other in memory, too.
 #[derive(Clone, Copy, Debug)]
-pub struct ImagePage {
+pub struct ImagePart {
     /// Where it is linked.
     pub at: VirtAddr,
     /// Where it lies.
-    pub frame: PhysAddr,
+    pub memory: PhysRange,
     /// What it may be used for.
     pub access: Access,
 }
@@ -75,24 +75,23 @@ pub struct Ready {
     pub mmio: PhysAddr,
 }
 
-/// Maps everything: the image page by page, and `ranges` (bytes; in any order, they may overlap),
+/// Maps everything: the image in pages of 4 KiB, and `ranges` (bytes; in any order, they may overlap),
 /// widened to whole frames, in the direct map.
 pub fn fill<M: PhysMap, F: FnMut() -> Option<PhysAddr>>(
     builder: &mut Builder<'_, M, F>,
     abilities: Abilities,
-    image: impl Iterator<Item = ImagePage> + Clone,
+    image: impl Iterator<Item = ImagePart> + Clone,
     ranges: impl Iterator<Item = PhysRange>,
 ) -> Result<(Summary, Ready), BuildError> {
     let mut summary = Summary::default();
-    for page in image.clone() {
-        let frame = PhysRange { start: page.frame, end: page.frame + PAGE_SIZE };
-        summary.image += builder.map(page.at, frame, page.access.flags(), Level::ONE)?;
+    for part in image.clone() {
+        summary.image += builder.map(part.at, part.memory, part.access.flags(), Level::ONE)?;
     }
 
     let largest = if abilities.gib_pages { Level::THREE } else { Level::TWO };
     let direct = |range: PhysRange| (DIRECT_MAP + range.start.0, range);
     // The aliases of what may be executed or must not change come first: what is mapped stays.
-    let fixed = image.filter(|page| page.access != Access::Write).map(|page| page.frame);
+    let fixed = image.filter(|part| part.access != Access::Write).map(|part| part.memory);
     for (at, range) in runs(fixed).map(direct) {
         summary.direct_map += builder.map(at, range, Access::Read.flags(), largest)?;
     }

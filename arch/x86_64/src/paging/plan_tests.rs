@@ -1,4 +1,6 @@
 use super::*;
+use nearmem::PAGE_SIZE;
+
 use crate::paging::table::{Leaf, walk};
 use crate::paging::test_memory::TestMemory;
 
@@ -12,19 +14,19 @@ fn abilities(gib_pages: bool) -> Abilities {
 
 /// Code, a constant, and two pages of data with a guard page between, in physical memory that is
 /// not in order.
-fn image(first: u64) -> Vec<ImagePage> {
+fn image(first: u64) -> Vec<ImagePart> {
     [(0, 0, Access::Execute), (1, 1, Access::Execute), (2, 2, Access::Read)]
         .into_iter()
         .chain([(3, 7, Access::Write), (5, 5, Access::Write)])
-        .map(|(page, frame, access)| ImagePage {
+        .map(|(page, frame, access)| ImagePart {
             at: IMAGE + page * PAGE_SIZE,
-            frame: PhysAddr(first + frame * PAGE_SIZE),
+            memory: PhysRange::new(first + frame * PAGE_SIZE, first + (frame + 1) * PAGE_SIZE),
             access,
         })
         .collect()
 }
 
-fn plan(abilities: Abilities, image: &[ImagePage], ranges: &[(u64, u64)]) -> (Summary, Vec<Leaf>) {
+fn plan(abilities: Abilities, image: &[ImagePart], ranges: &[(u64, u64)]) -> (Summary, Vec<Leaf>) {
     let memory = TestMemory::new(64);
     // SAFETY: the memory gives each frame once.
     let builder =

@@ -1,15 +1,14 @@
-//! Frames that follow each other, put together.
+//! Ranges that follow each other, put together.
 
-use nearmem::{PAGE_SIZE, PhysAddr, PhysRange};
+use nearmem::PhysRange;
 
-/// Ranges of neighbouring frames, in the order of `frames`.
-pub fn runs(frames: impl Iterator<Item = PhysAddr>) -> impl Iterator<Item = PhysRange> {
-    let mut frames = frames.peekable();
+/// Neighbours among `ranges` as one, in their order.
+pub fn runs(ranges: impl Iterator<Item = PhysRange>) -> impl Iterator<Item = PhysRange> {
+    let mut ranges = ranges.peekable();
     core::iter::from_fn(move || {
-        let start = frames.next()?;
-        let mut end = start + PAGE_SIZE;
-        while frames.next_if_eq(&end).is_some() {
-            end = end + PAGE_SIZE;
+        let PhysRange { start, mut end } = ranges.next()?;
+        while let Some(next) = ranges.next_if(|next| next.start == end) {
+            end = next.end;
         }
         Some(PhysRange { start, end })
     })
@@ -21,9 +20,10 @@ mod tests {
 
     #[test]
     fn neighbours_become_one_range() {
-        let frames = [1, 2, 3, 7, 9, 10, 2].map(|frame| PhysAddr(frame * PAGE_SIZE));
-        let ranges: Vec<_> = runs(frames.into_iter()).map(PhysRange::whole_frames).collect();
-        let bounds: Vec<_> = ranges.iter().map(|range| (range.start.0, range.end.0)).collect();
+        let ranges = [(1, 2), (2, 4), (7, 8), (9, 10), (10, 11), (2, 3)];
+        let ranges = ranges.map(|(start, end)| PhysRange::new(start, end));
+        let bounds: Vec<_> =
+            runs(ranges.into_iter()).map(|range| (range.start.0, range.end.0)).collect();
         assert_eq!(bounds, [(1, 4), (7, 8), (9, 11), (2, 3)]);
     }
 }

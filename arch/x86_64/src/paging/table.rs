@@ -45,6 +45,25 @@ impl Table {
         self.0[index].store(entry.0, Ordering::Release);
     }
 
+    /// Writes leaves of neighbouring memory from an entry on, the first of which is `first`: `most`
+    /// of them, or up to the first entry that is present, or to the table's end. Says how many.
+    pub fn set_leaves(&self, index: usize, most: u64, first: Entry, level: Level) -> usize {
+        let rest = &self.0[index..];
+        let rest = rest.get(..usize::try_from(most).unwrap_or(usize::MAX)).unwrap_or(rest);
+        let mut next = first.0;
+        for (count, entry) in rest.iter().enumerate() {
+            // Relaxed: what is behind a present entry is not looked at.
+            if Entry(entry.load(Ordering::Relaxed)).is_present() {
+                return count;
+            }
+            // Release: see `get`.
+            entry.store(next, Ordering::Release);
+            // Wraps only behind the last address that an entry can hold.
+            next = next.wrapping_add(level.span());
+        }
+        rest.len()
+    }
+
     /// Whether no entry is present.
     pub fn is_empty(&self) -> bool {
         (0..512).all(|index| !self.get(index).is_present())
