@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use nearmem::PhysAddr;
 use nearmem::alloc::{Interleave, MemorySubsystem, interleave_nodes};
 use nearmem::finding::{Finding, Findings as _, Kind};
 use nearmem::options::{self, Options};
@@ -46,14 +47,21 @@ pub struct Kernel {
     pub vmalloc: &'static VirtualMemory,
     /// The large system hash tables.
     pub tables: Vec<Table>,
+    /// Where other CPUs can begin: a page below 1 MiB; `None` where none is free, or with one CPU.
+    pub low_page: Option<PhysAddr>,
     /// How far the boot was when.
     pub moments: Moments,
+}
+
+/// The page allocator, once it is there.
+pub fn memory() -> Option<&'static Memory> {
+    MEMORY.get()
 }
 
 /// Brings the machine up, and goes on with `main`. To be called once, with what the door gave.
 pub fn start(boot: Boot, main: Main) -> ! {
     let kernel = KERNEL.call_once(|| bring_up(boot));
-    cpus::move_boot_cpu(kernel, main)
+    cpus::run(kernel, main)
 }
 
 fn bring_up(boot: Boot) -> Kernel {
@@ -75,6 +83,8 @@ fn bring_up(boot: Boot) -> Kernel {
     if options.locality.is_some() {
         locality::remember_free(&boot_memory);
     }
+    let others = map.cpus().len() > 1;
+    let low_page = others.then(|| cpus::low_page::reserve(&mut boot_memory)).flatten();
     // SAFETY: boot memory is the RAM of the memory map less what is in use, all of it in the
     // direct map that is in force from now on.
     let memory = unsafe { MemorySubsystem::hand_over(boot_memory, map, platform, options.alloc) };
@@ -99,6 +109,7 @@ fn bring_up(boot: Boot) -> Kernel {
         memory,
         vmalloc,
         tables,
+        low_page,
         moments,
     }
 }

@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use core::panic::PanicInfo;
 
-use nearmem_x86_64::{exit, println, serial};
+use nearmem_x86_64::{exit, println, serial, stop};
 
 /// A `Write` that keeps JSON strings whole: quotes, backslashes and control characters escaped.
 struct Escaped<'a, W: Write>(&'a mut W);
@@ -18,8 +18,9 @@ impl<W: Write> Write for Escaped<'_, W> {
     }
 }
 
-/// Says on both ports what happened. Needs no heap.
+/// Stops the other CPUs and says on both ports what happened. Needs no heap.
 pub fn report(info: &PanicInfo<'_>) {
+    stop::others();
     // SAFETY: the kernel ends after this; nothing goes on that holds a port.
     unsafe { serial::break_locks() };
     println!("\n{info}");

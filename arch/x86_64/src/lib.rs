@@ -20,6 +20,8 @@ pub mod paging;
 mod take_once;
 
 #[cfg(target_os = "none")]
+pub mod apic;
+#[cfg(target_os = "none")]
 pub mod backtrace;
 #[cfg(target_os = "none")]
 pub mod clock;
@@ -32,9 +34,19 @@ pub mod exit;
 #[cfg(target_os = "none")]
 pub mod interrupts;
 #[cfg(target_os = "none")]
+pub mod pic;
+#[cfg(target_os = "none")]
+mod pit;
+#[cfg(target_os = "none")]
 pub mod platform;
 #[cfg(target_os = "none")]
+pub mod remote;
+#[cfg(target_os = "none")]
 pub mod serial;
+#[cfg(target_os = "none")]
+pub mod smp;
+#[cfg(target_os = "none")]
+pub mod stop;
 
 pub use boot::{Boot, Door};
 #[cfg(target_os = "none")]

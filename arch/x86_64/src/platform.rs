@@ -11,8 +11,9 @@ use nearmem::{CpuId, Pfn, PhysAddr, VirtAddr};
 use crate::cpu::{self, Area};
 use crate::interrupts::InterruptsOff;
 use crate::paging::{self, DirectMap, KernelPageTables};
+use crate::remote;
 
-/// The CPUs, the direct map, the kernel's page tables and the TLBs. One CPU runs for now.
+/// The CPUs, the direct map, the kernel's page tables and the TLBs.
 pub struct X86Platform {
     tables: KernelPageTables<DirectMap>,
 }
@@ -83,8 +84,8 @@ unsafe impl Cpus for X86Platform {
         cpu::memory_word()
     }
 
-    fn kick(&self, _cpu: CpuId) {
-        // One CPU runs: whoever kicks is the one to look.
+    fn kick(&self, cpu: CpuId) {
+        remote::wake(cpu);
     }
 }
 
@@ -133,9 +134,10 @@ unsafe impl PageTables for X86Platform {
     }
 }
 
-// SAFETY: one CPU runs, and this flushes it.
+// SAFETY: all CPUs that take calls flush before `on_all` returns. One that does not uses nothing of
+// the range until it joins, and flushes everything then.
 unsafe impl Tlb for X86Platform {
     fn flush(&self, start: VirtAddr, end: VirtAddr) {
-        paging::flush(start, end);
+        remote::on_all(&|| paging::flush(start, end));
     }
 }

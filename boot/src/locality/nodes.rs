@@ -1,4 +1,4 @@
-//! The same machine with its boot CPU on another node, for as long as one CPU runs.
+//! The same machine with its boot CPU, which is the one that is measured, on another node.
 //!
 //! QEMU's own SRAT names CPU 0 first, and the node that is named first is node 0: whatever node of
 //! `-numa` CPU 0 is given to, the kernel calls it 0. So these machines bring their own SRAT, which

@@ -33,6 +33,9 @@ pub struct Options<'a> {
     pub fake: Option<FakeNodes<'a>>,
     /// `memmap=` and `mem=`: what to change in the memory map.
     pub user_map: UserMap<'a>,
+    /// `maxcpus=`: how many CPUs are started at boot, the boot CPU among them; all when it is left
+    /// out.
+    pub max_cpus: Option<u64>,
     /// `acpi_patch=`: bytes of firmware tables to overwrite before they are read (a test option).
     pub acpi_patch: Option<&'a str>,
     /// `test=`: the in-kernel tests to run.
@@ -162,6 +165,9 @@ fn set<'a>(options: &mut Options<'a>, word: Word<'a>) -> Result<(), Wrong> {
             Numa::NoHmat => options.no_hmat = true,
             Numa::Fake(fake) => options.fake = Some(fake),
         },
+        "maxcpus" => {
+            options.max_cpus = Some(number(value).ok_or(Wrong::Value("a number of CPUs"))?);
+        }
         "acpi_patch" => options.acpi_patch = text()?,
         "test" => options.test = text()?,
         "bench" => options.bench = text()?,
@@ -193,13 +199,14 @@ mod tests {
     #[test]
     fn known_options_are_set_and_nothing_is_said() {
         let options = parse(
-            "hashdist=0 dhash_entries=0x1000 pageset=zone numa=off min_free_kbytes=128",
+            "hashdist=0 dhash_entries=0x1000 pageset=zone numa=off min_free_kbytes=128 maxcpus=2",
             &mut |complaint| panic!("{complaint}"),
         );
         assert_eq!(options.hash.hashdist, Some(false));
         assert_eq!(options.hash.dhash_entries, Some(4096));
         assert_eq!(options.alloc.pagesets, PagesetPlacement::Zone);
         assert_eq!(options.alloc.min_free_kbytes, Some(128));
+        assert_eq!(options.max_cpus, Some(2));
         assert_eq!(options.numa, NumaOption::Off);
         assert!(!options.no_hmat);
         assert_eq!(options.locality, None);
@@ -211,12 +218,13 @@ mod tests {
     #[test]
     fn wrong_values_are_named_with_what_is_expected_and_change_nothing() {
         assert_eq!(
-            complaints("hashdist=x pageset numa=maybe locality=far"),
+            complaints("hashdist=x pageset numa=maybe locality=far maxcpus=all"),
             [
                 "command line: hashdist=x: expected 0 or 1; the default is used",
                 "command line: pageset: expected local or zone; the default is used",
                 "command line: numa=maybe: expected off, noacpi, nohmat or fake=; the default is used",
                 "command line: locality=far: expected layout or pairs; the default is used",
+                "command line: maxcpus=all: expected a number of CPUs; the default is used",
             ]
         );
         assert_eq!(parse("hashdist=x", &mut |_| ()).hash.hashdist, None);

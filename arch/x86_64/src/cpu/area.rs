@@ -18,8 +18,6 @@ pub const EXCEPTION_STACKS: usize = 7;
 /// Pages of an exception's stack: room to print all registers, and for the panic that follows.
 pub const EXCEPTION_STACK_PAGES: u64 = 4;
 
-/// From one area to the next, in bytes: what one page table maps, so that each area has its own.
-const STRIDE: u64 = 2 << 20;
 /// Pages of the stack that a CPU works on.
 const STACK_PAGES: u64 = 32;
 /// Pages of the block.
@@ -32,7 +30,7 @@ const PARTS: [u64; EXCEPTION_STACKS + 2] = {
     parts
 };
 const PAGES: u64 = pages_before(PARTS.len()) - PARTS.len() as u64;
-const _: () = assert!((PAGES + PARTS.len() as u64) * PAGE_SIZE <= STRIDE);
+const _: () = assert!((PAGES + PARTS.len() as u64) * PAGE_SIZE <= Area::STRIDE);
 
 /// Pages of the parts before this one, their guard pages included.
 const fn pages_before(part: usize) -> u64 {
@@ -51,6 +49,10 @@ pub struct Area {
 }
 
 impl Area {
+    /// From one area to the next, in bytes: what one page table maps, so that each has its own.
+    pub(crate) const STRIDE: u64 = 2 << 20;
+    /// CPU 0's.
+    pub(crate) const FIRST: Area = Area { cpu: CpuId(0) };
     /// Pages that are mapped in an area: so many frames it takes.
     pub const PAGES: u64 = PAGES;
 
@@ -61,7 +63,7 @@ impl Area {
 
     /// The one whose addresses `at` is among, guard pages included.
     pub fn around(at: VirtAddr) -> Option<Area> {
-        let cpu = at.0.checked_sub(CPU_AREAS.0)? / STRIDE;
+        let cpu = at.0.checked_sub(CPU_AREAS.0)? / Area::STRIDE;
         Area::of(CpuId(u16::try_from(cpu).ok()?))
     }
 
@@ -84,7 +86,7 @@ impl Area {
     }
 
     /// One past the last byte of the stack to work on.
-    pub fn stack_top(self) -> VirtAddr {
+    pub const fn stack_top(self) -> VirtAddr {
         self.part(0).end
     }
 
@@ -98,10 +100,10 @@ impl Area {
         self.part(EXCEPTION_STACKS + 1)
     }
 
-    fn part(self, part: usize) -> Range<VirtAddr> {
-        let area = CPU_AREAS + u64::from(self.cpu.0) * STRIDE;
+    const fn part(self, part: usize) -> Range<VirtAddr> {
+        let area = CPU_AREAS.0 + self.cpu.0 as u64 * Area::STRIDE;
         let start = area + (pages_before(part) + 1) * PAGE_SIZE;
-        start..start + PARTS[part] * PAGE_SIZE
+        VirtAddr(start)..VirtAddr(start + PARTS[part] * PAGE_SIZE)
     }
 }
 
@@ -116,13 +118,13 @@ mod tests {
         parts.push(area.block());
         let pages: Vec<_> = area.pages().collect();
         assert_eq!(pages.len() as u64, Area::PAGES);
-        let mut end = CPU_AREAS + 3 * STRIDE;
+        let mut end = CPU_AREAS + 3 * Area::STRIDE;
         for part in parts {
             assert_eq!(part.start, end + PAGE_SIZE, "a guard page below each");
             assert!(pages.contains(&part.start) && !pages.contains(&end));
             end = part.end;
         }
-        assert!(end.0 <= (CPU_AREAS + 4 * STRIDE).0);
+        assert!(end.0 <= (CPU_AREAS + 4 * Area::STRIDE).0);
         assert_eq!(area.stack_top(), area.stacks().next().unwrap().end);
         assert_eq!(area.exception_stack_tops()[6], area.stacks().last().unwrap().end);
     }
@@ -136,6 +138,6 @@ mod tests {
         }
         assert_eq!(Area::of(CpuId(MAX_CPUS as u16)), None);
         assert_eq!(Area::around(VirtAddr(CPU_AREAS.0 - 1)), None);
-        assert_eq!(Area::around(CPU_AREAS + MAX_CPUS as u64 * STRIDE), None);
+        assert_eq!(Area::around(CPU_AREAS + MAX_CPUS as u64 * Area::STRIDE), None);
     }
 }

@@ -1,13 +1,14 @@
 //! The interrupt descriptor table of one CPU: every exception on a stack of its own kind, so that
 //! no fault depends on the stack that it happened on, and a second one on the way does not
-//! overwrite the frame of the first.
+//! overwrite the frame of the first. Interrupts stay on the stack of what they interrupt.
 
 use x86_64::VirtAddr;
 use x86_64::instructions::tables::lidt;
 use x86_64::structures::DescriptorTablePointer;
 use x86_64::structures::idt::{Entry, HandlerFunc};
 
-use crate::exceptions::{VECTORS, stub};
+use crate::exceptions::stub;
+use crate::interrupts::FIRST;
 
 /// Exceptions, and room for interrupts.
 const ENTRIES: usize = 256;
@@ -25,13 +26,15 @@ impl Idt {
 
     /// Fills it and makes this CPU use it.
     pub fn load(&'static mut self) {
-        for vector in 0..VECTORS {
+        for (vector, entry) in (0..=u8::MAX).zip(&mut self.0) {
+            let Some(stub) = stub(vector) else { continue };
             // SAFETY: the stub of `vector` takes what the CPU pushes for it, and the stack is one
             // of those that the TSS names.
             unsafe {
-                self.0[usize::from(vector)]
-                    .set_handler_addr(VirtAddr::new(stub(vector).0))
-                    .set_stack_index(stack_of(vector));
+                let options = entry.set_handler_addr(VirtAddr::new(stub.0));
+                if vector < FIRST {
+                    options.set_stack_index(stack_of(vector));
+                }
             }
         }
         let pointer = DescriptorTablePointer {

@@ -12,6 +12,8 @@ mod gdt;
 #[cfg(target_os = "none")]
 mod idt;
 #[cfg(target_os = "none")]
+mod mailbox;
+#[cfg(target_os = "none")]
 mod move_boot_cpu;
 #[cfg(target_os = "none")]
 mod per_cpu;
@@ -22,12 +24,20 @@ pub use area::Area;
 
 #[cfg(target_os = "none")]
 pub use {
+    mailbox::{Left, Mailbox, mailbox, mailbox_of},
     move_boot_cpu::move_boot_cpu,
-    per_cpu::{areas, blocks, current, memory_word},
+    per_cpu::{areas, blocks, current, has_started, memory_word, prepare},
 };
 
 #[cfg(target_os = "none")]
-pub(crate) use per_cpu::{guards, set_guards};
+pub(crate) use per_cpu::{PerCpu, all_blocks, arrive, block, block_of, guards, set_guards};
+
+/// Sleeps until an interrupt comes. Called with interrupts off, so that none comes in between what
+/// the caller looked at and the sleep; they are on afterwards.
+#[cfg(target_os = "none")]
+pub fn sleep() {
+    x86_64::instructions::interrupts::enable_and_hlt();
+}
 
 /// Sets up the CPU that the kernel was started on, as CPU 0.
 #[cfg(target_os = "none")]

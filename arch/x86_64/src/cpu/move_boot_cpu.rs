@@ -2,20 +2,20 @@
 
 use core::arch::naked_asm;
 
-use nearmem::VirtAddr;
+use nearmem::{ApicId, VirtAddr};
 
 use super::{Area, per_cpu};
 
 /// Makes the boot CPU work in its area from now on, block and exceptions included, and goes on with
-/// `main` on the stack there. What lies on the old stack stays where it is.
+/// `main` on the stack there. `id` is its APIC id. What lies on the old stack stays where it is.
 ///
 /// # Safety
 /// All pages of the area, which is CPU 0's, are mapped, and nobody has used them. This runs on the
 /// boot CPU with interrupts off, without a guard or a token, and for the first time.
-pub unsafe fn move_boot_cpu(area: Area, main: extern "C" fn() -> !) -> ! {
+pub unsafe fn move_boot_cpu(area: Area, id: ApicId, main: extern "C" fn() -> !) -> ! {
     // SAFETY: the caller's promise; the stack is in the area.
     unsafe {
-        per_cpu::move_to(area);
+        per_cpu::move_to(area, id);
         go_on(area.stack_top(), main)
     }
 }

@@ -35,6 +35,8 @@ pub struct CpuFacts {
     pub global_pages: bool,
     /// Whether machine checks can be caught.
     pub machine_check: bool,
+    /// Whether there is a local APIC.
+    pub apic: bool,
     /// Whether the local APIC has 32-bit ids.
     pub x2apic: bool,
     /// The APIC id that this CPU had at reset.
@@ -67,6 +69,7 @@ impl CpuFacts {
             no_execute: extended.edx >> 20 & 1 == 1,
             global_pages: features.edx >> 13 & 1 == 1,
             machine_check: features.edx >> 7 & 1 == 1,
+            apic: features.edx >> 9 & 1 == 1,
             x2apic: features.ecx >> 21 & 1 == 1,
             initial_apic_id: ApicId(initial_apic_id),
             cache: CacheTopology::of(cpuid),
@@ -119,14 +122,20 @@ mod tests {
         assert_eq!(facts.vendor, Vendor::Intel);
         assert_eq!(facts.physical_bits, 36);
         assert_eq!(facts.initial_apic_id, ApicId(3));
-        assert!(facts.no_execute && !facts.gib_pages && !facts.x2apic && !facts.global_pages);
+        assert!(
+            facts.no_execute
+                && !facts.gib_pages
+                && !facts.apic
+                && !facts.x2apic
+                && !facts.global_pages
+        );
     }
 
     #[test]
     fn the_x2apic_leaf_has_the_whole_id() {
         let facts = CpuFacts::of(&cpu(&[
             (0, 0, [0xb, 0x6874_7541, 0x444d_4163, 0x6974_6e65]),
-            (1, 0, [0x663, 0x2c << 24, 1 << 21, 1 << 13]),
+            (1, 0, [0x663, 0x2c << 24, 1 << 21, 1 << 13 | 1 << 9]),
             (0xb, 0, [0, 1, 0x100, 0x12c]),
             (0xb, 1, [0, 0, 0, 0x12c]),
             (0x8000_0000, 0, [0x8000_0008, 0, 0, 0]),
@@ -137,6 +146,12 @@ mod tests {
         assert_eq!(facts.vendor, Vendor::Amd);
         assert_eq!(facts.initial_apic_id, ApicId(0x12c));
         assert_eq!((facts.physical_bits, facts.physical_end()), (40, 1 << 40));
-        assert!(facts.x2apic && facts.gib_pages && facts.global_pages && !facts.no_execute);
+        assert!(
+            facts.apic
+                && facts.x2apic
+                && facts.gib_pages
+                && facts.global_pages
+                && !facts.no_execute
+        );
     }
 }

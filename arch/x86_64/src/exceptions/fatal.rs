@@ -7,12 +7,13 @@ use nearmem::VirtAddr;
 use super::ExceptionFrame;
 use crate::backtrace::Backtrace;
 use crate::cpu::{self, stacks};
-use crate::{exit, println, serial};
+use crate::{exit, println, serial, stop};
 
 /// Prints what happened and panics. A second exception on the way ends at once.
 pub(super) fn end(frame: &ExceptionFrame) -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
-    // SAFETY: this CPU does not return to the code that was interrupted.
+    stop::others();
+    // SAFETY: this CPU does not return to the code that was interrupted, and the others stand still.
     unsafe { serial::break_locks() };
     // Relaxed: the flag is all that is passed on.
     if ENDING.swap(true, Ordering::Relaxed) {

@@ -1,12 +1,17 @@
-//! The first instructions of every exception: what the CPU pushed, made into one frame.
+//! The first instructions of every exception and interrupt: what the CPU pushed, made into one
+//! frame.
 
 use core::arch::global_asm;
 
 use nearmem::VirtAddr;
 
+use crate::interrupts::FIRST;
+
 /// How many exception vectors there are (Intel SDM volume 3, 7.3.1); all have a stub, those that
 /// are reserved, too.
 pub(crate) const VECTORS: u8 = 32;
+/// How many interrupt vectors have a stub, the last ones.
+const INTERRUPTS: u16 = 256 - FIRST as u16;
 /// Bytes of one stub.
 const STUB_BYTES: u64 = 16;
 /// Vectors for which the CPU pushes an error code, one bit each.
@@ -34,6 +39,17 @@ global_asm!(
     ".if (({with_error_code} >> vector) & 1) == 0",
     "    push 0",
     ".endif",
+    "    push vector",
+    "    jmp 2f",
+    ".set vector, vector + 1",
+    ".endr",
+    ".global interrupt_stubs",
+    ".balign {stub_bytes}",
+    "interrupt_stubs:",
+    ".set vector, {first_interrupt}",
+    ".rept {interrupts}",
+    ".balign {stub_bytes}",
+    "    push 0",
     "    push vector",
     "    jmp 2f",
     ".set vector, vector + 1",
@@ -78,13 +94,21 @@ global_asm!(
     stub_bytes = const STUB_BYTES,
     vectors = const VECTORS,
     with_error_code = const WITH_ERROR_CODE,
+    first_interrupt = const FIRST,
+    interrupts = const INTERRUPTS,
 );
 
 unsafe extern "C" {
     safe static exception_stubs: u8;
+    safe static interrupt_stubs: u8;
 }
 
-/// The address of a vector's stub.
-pub(crate) fn stub(vector: u8) -> VirtAddr {
-    VirtAddr((&raw const exception_stubs).addr() as u64 + u64::from(vector) * STUB_BYTES)
+/// The address of the stub of an exception, or of an interrupt; `None` for other vectors.
+pub(crate) fn stub(vector: u8) -> Option<VirtAddr> {
+    let (stubs, number) = match vector {
+        0..VECTORS => (&raw const exception_stubs, vector),
+        FIRST.. => (&raw const interrupt_stubs, vector - FIRST),
+        _ => return None,
+    };
+    Some(VirtAddr(stubs.addr() as u64 + u64::from(number) * STUB_BYTES))
 }

@@ -52,4 +52,4 @@ pub use image::{
     memory_of, places as image_places, ranges as image_ranges, sections as image_sections,
 };
 #[cfg(target_os = "none")]
-pub(crate) use tlb::flush;
+pub(crate) use tlb::{flush, flush_all};

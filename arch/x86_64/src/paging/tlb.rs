@@ -26,7 +26,7 @@ fn flush_page(at: VirtAddr) {
 }
 
 /// Forgets everything, global translations included.
-pub(super) fn flush_all() {
+pub(crate) fn flush_all() {
     let _interrupts = InterruptsOff::new();
     let old = Cr4::read();
     if old.contains(Cr4Flags::PAGE_GLOBAL) {

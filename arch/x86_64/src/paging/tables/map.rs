@@ -19,8 +19,8 @@ enum Attempt {
 }
 
 impl<M: PhysMap> KernelPageTables<M> {
-    /// As `map` of [`nearmem::platform::PageTables`], also for the CPUs' areas. `flush` is called in the one case that calls
-    /// for it: a 2 MiB leaf takes the place of an empty table.
+    /// As `map` of [`nearmem::platform::PageTables`], also for the CPUs' areas. `flush` is called in
+    /// the one case that calls for it: a 2 MiB leaf takes the place of an empty table.
     ///
     /// # Safety
     /// As there; and when `flush` returns, no CPU knows anything of the range from before.
@@ -31,8 +31,31 @@ impl<M: PhysMap> KernelPageTables<M> {
         frames: &mut dyn TableFrames,
         flush: &dyn Fn(VirtAddr, VirtAddr),
     ) -> Result<(), MapError> {
+        match at {
+            // The table of vmalloc is always there.
+            at if self.vmalloc_range().contains(&at) => {
+                self.map_below(self.ready.vmalloc, Level::THREE, at, leaf, frames, flush)
+            }
+            at if (CPU_AREAS..CPU_AREAS + CPU_AREAS_SIZE).contains(&at) => {
+                self.map_below(self.root, Level::FOUR, at, leaf, frames, flush)
+            }
+            _ => Err(MapError::OutOfRange),
+        }
+    }
+
+    /// The same under a table of this level. In place, so that the level is a constant: vmalloc
+    /// maps page by page.
+    #[inline(always)]
+    fn map_below(
+        &self,
+        top: PhysAddr,
+        top_level: Level,
+        at: VirtAddr,
+        leaf: Mapping,
+        frames: &mut dyn TableFrames,
+        flush: &dyn Fn(VirtAddr, VirtAddr),
+    ) -> Result<(), MapError> {
         let bytes = leaf.size.bytes();
-        let top = self.top(at).ok_or(MapError::OutOfRange)?;
         if !at.0.is_multiple_of(bytes) || !leaf.pfn.is_aligned(leaf.size.order()) {
             return Err(MapError::Misaligned);
         }
@@ -43,7 +66,7 @@ impl<M: PhysMap> KernelPageTables<M> {
         let entry = Entry::leaf(leaf.pfn.addr(), level, DATA & self.known);
         let mut spare = Spare::new(&self.memory, frames);
         loop {
-            match self.try_map(top, at, level, entry, &mut spare) {
+            match self.try_map(top, top_level, at, level, entry, &mut spare) {
                 Attempt::Missing(count) => spare.fill(count)?,
                 Attempt::Occupied => return Err(MapError::Occupied),
                 Attempt::Mapped(replaced) => {
@@ -57,21 +80,11 @@ impl<M: PhysMap> KernelPageTables<M> {
         }
     }
 
-    /// The table to begin with for an address, and its level; `None` outside both windows. That of
-    /// vmalloc is always there, the CPUs' areas begin at the root.
-    fn top(&self, at: VirtAddr) -> Option<(PhysAddr, Level)> {
-        match at {
-            at if self.vmalloc_range().contains(&at) => Some((self.ready.vmalloc, Level::THREE)),
-            at if (CPU_AREAS..CPU_AREAS + CPU_AREAS_SIZE).contains(&at) => {
-                Some((self.root, Level::FOUR))
-            }
-            _ => None,
-        }
-    }
-
+    #[inline(always)]
     fn try_map(
         &self,
-        (top, mut level): (PhysAddr, Level),
+        top: PhysAddr,
+        mut level: Level,
         at: VirtAddr,
         leaf: Level,
         entry: Entry,

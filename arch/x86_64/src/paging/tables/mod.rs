@@ -12,10 +12,11 @@ mod spare;
 use core::ops::Range;
 
 use nearmem::platform::{MapSize, Mapping, PhysMap};
-use nearmem::{PhysAddr, VirtAddr};
+use nearmem::{PAGE_SIZE, PhysAddr, PhysRange, VirtAddr};
 use spin::Mutex;
 use x86_64::structures::paging::PageTableFlags;
 
+use super::builder::{BuildError, Builder};
 use super::entry::{Entry, Level};
 use super::plan::Ready;
 use super::table::{self, Leaf, Table};
@@ -61,6 +62,34 @@ impl<M: PhysMap> KernelPageTables<M> {
     /// The physical address of the root table.
     pub fn root(&self) -> PhysAddr {
         self.root
+    }
+
+    /// Tables for a CPU on its way to these: all that the upper half maps here, now and later but for
+    /// new entries of the root, and one page at its physical address, to read and execute. Gives
+    /// their root, below 4 GiB.
+    ///
+    /// # Errors
+    /// `frames` gave none, or one from 4 GiB on.
+    ///
+    /// # Safety
+    /// `frames` gives frames of RAM that are the tables' for good.
+    pub unsafe fn with_identity(
+        &self,
+        page: PhysAddr,
+        frames: impl FnMut() -> Option<PhysAddr>,
+    ) -> Result<PhysAddr, BuildError> {
+        const REACH: u64 = 4 << 30;
+        let _lock = self.lock.lock();
+        // SAFETY: the caller's promise.
+        let mut builder = unsafe { Builder::new(&self.memory, frames, REACH, self.known) }?;
+        let frame = PhysRange { start: page, end: page + PAGE_SIZE };
+        builder.map(VirtAddr(page.0), frame, PageTableFlags::empty(), Level::ONE)?;
+        // SAFETY: the builder has just made it, and nobody else knows it.
+        let root = unsafe { Table::at(&self.memory, builder.root()) };
+        for index in 256..512 {
+            root.set(index, self.table(self.root).get(index));
+        }
+        Ok(builder.root())
     }
 
     /// vmalloc's addresses: 512 GiB.
