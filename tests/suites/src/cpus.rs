@@ -1,19 +1,119 @@
-//! The CPUs: each works in its own area, which lies on its own node.
+//! The CPUs: all that are present run, each in an area on its own node; work and calls reach them,
+//! and a translation that is gone is gone on all of them.
 
-use nearmem::{NodeId, Pfn, VirtAddr};
-use nearmem_kernel::Kernel;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use nearmem::vmalloc::VmRequest;
+use nearmem::{CpuId, NodeId, PAGE_SIZE, Pfn, VirtAddr};
+use nearmem_kernel::{Kernel, cpus};
 use nearmem_suites::kernel_tests;
 use nearmem_x86_64::cpu::{self, Area};
+use nearmem_x86_64::exceptions::probe;
+use nearmem_x86_64::remote;
 
 use crate::page_tables::{last_table, leaf};
 use crate::support::nearest_with_memory;
 
 kernel_tests! {
+    all_present_cpus_are_up,
+    work_runs_on_all_cpus_at_once,
     a_cpu_works_on_the_stack_of_its_area,
     areas_lie_on_their_cpus_nodes,
+    a_call_runs_on_every_cpu_with_interrupts_off,
+    calls_of_all_cpus_at_once_are_all_done,
+    a_freed_area_faults_on_every_cpu,
 }
 
-fn a_cpu_works_on_the_stack_of_its_area(_kernel: &Kernel) {
+fn all(kernel: &Kernel) -> Vec<CpuId> {
+    cpus::online(kernel.memory)
+}
+
+/// Runs `work` on all CPUs and expects that all of them did it.
+fn on_all(kernel: &Kernel, work: &(dyn Fn(CpuId) + Sync)) {
+    let cpus = all(kernel);
+    assert_eq!(cpus::run_on(&cpus, work), cpus.len());
+}
+
+fn all_present_cpus_are_up(kernel: &Kernel) {
+    let present: Vec<CpuId> = (0..kernel.map.cpus().len() as u16).map(CpuId).collect();
+    assert_eq!(all(kernel), present);
+}
+
+/// Nobody comes out before all are in.
+fn work_runs_on_all_cpus_at_once(kernel: &Kernel) {
+    let cpus = all(kernel);
+    let inside = AtomicUsize::new(0);
+    let ran: Vec<AtomicBool> = cpus.iter().map(|_| AtomicBool::new(false)).collect();
+    on_all(kernel, &|cpu| {
+        assert_eq!(cpu::current(), cpu);
+        assert!(!ran[cpu.index()].swap(true, Ordering::Relaxed), "twice on CPU {cpu}");
+        inside.fetch_add(1, Ordering::Relaxed);
+        while inside.load(Ordering::Relaxed) < cpus.len() {
+            core::hint::spin_loop();
+        }
+    });
+    assert!(ran.iter().all(|ran| ran.load(Ordering::Relaxed)));
+}
+
+fn a_call_runs_on_every_cpu_with_interrupts_off(kernel: &Kernel) {
+    let calls: Vec<AtomicUsize> = all(kernel).iter().map(|_| AtomicUsize::new(0)).collect();
+    let count = |calls: &[AtomicUsize]| -> Vec<usize> {
+        calls.iter().map(|count| count.load(Ordering::Relaxed)).collect()
+    };
+    let work = || {
+        calls[cpu::current().index()].fetch_add(1, Ordering::Relaxed);
+    };
+    remote::on_all(&work);
+    assert_eq!(count(&calls), alloc::vec![1; calls.len()]);
+    for &cpu in all(kernel).iter().filter(|&&cpu| cpu != cpu::current()) {
+        let off = AtomicBool::new(false);
+        let called = remote::on(cpu, &|| {
+            work();
+            off.store(!x86_64::instructions::interrupts::are_enabled(), Ordering::Relaxed);
+        });
+        assert!(called && off.load(Ordering::Relaxed), "CPU {cpu}");
+    }
+    let mut expected = alloc::vec![2; calls.len()];
+    expected[cpu::current().index()] = 1;
+    assert_eq!(count(&calls), expected);
+    assert!(!remote::on(CpuId(u16::MAX), &|| panic!("there is no such CPU")));
+}
+
+/// Each CPU calls all others, at the same time: nobody waits for ever, and no call is lost.
+fn calls_of_all_cpus_at_once_are_all_done(kernel: &Kernel) {
+    let cpus = all(kernel).len();
+    // Few: each waits for all CPUs, of which the host may have far fewer.
+    let each = (64 / cpus).max(1);
+    let calls = AtomicUsize::new(0);
+    on_all(kernel, &|_| {
+        for _ in 0..each {
+            remote::on_all(&|| {
+                calls.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(calls.into_inner(), each * cpus * cpus);
+}
+
+/// All CPUs read an area, and may remember where it is. What is there afterwards is another frame,
+/// or nothing: each CPU has to see that.
+fn a_freed_area_faults_on_every_cpu(kernel: &Kernel) {
+    let area = kernel.vmalloc.alloc(&VmRequest::new(PAGE_SIZE).zeroed()).expect("an area");
+    let at = area.start();
+    on_all(kernel, &|cpu| assert_eq!(probe::read(at), Ok(0), "CPU {cpu}"));
+    kernel.vmalloc.free(area).expect("it was allocated");
+    on_all(kernel, &|cpu| {
+        let fault = probe::read(at).expect_err("the area is gone");
+        assert_eq!(fault.vector, 14, "CPU {cpu}");
+    });
+}
+
+fn a_cpu_works_on_the_stack_of_its_area(kernel: &Kernel) {
+    on_all(kernel, &|_| on_the_stack_of_its_area());
+}
+
+fn on_the_stack_of_its_area() {
     let here = 0u8;
     let at = VirtAddr((&raw const here).addr() as u64);
     let area = Area::of(cpu::current()).expect("a place for the area");
@@ -23,7 +123,7 @@ fn a_cpu_works_on_the_stack_of_its_area(_kernel: &Kernel) {
 
 /// Every page of an area, and the page table that maps it.
 fn areas_lie_on_their_cpus_nodes(kernel: &Kernel) {
-    assert!(cpu::areas().count() > 0, "no CPU has an area");
+    assert_eq!(cpu::areas().count(), all(kernel).len(), "areas");
     for area in cpu::areas() {
         let expected = nearest_with_memory(kernel, kernel.map.node_of_cpu(area.cpu()));
         let mut pages = 0;

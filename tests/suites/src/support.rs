@@ -57,6 +57,12 @@ pub fn all_free_frames(kernel: &Kernel) -> u64 {
     kernel.memory.zones().iter().map(|zone| zone.free()).sum()
 }
 
+/// Free frames of each zone, all pagesets emptied.
+pub fn free_by_zone(kernel: &Kernel) -> Vec<u64> {
+    kernel.memory.drain_all();
+    kernel.memory.zones().iter().map(|zone| zone.free()).collect()
+}
+
 /// How interleaved vmalloc spreads 4 KiB pages over nodes, beginning with the lowest: in steps of
 /// 100 pages, of which each node gets an equal run, the first ones a page more where it does not
 /// come out even (reference: large-system-hash, section 4).
