@@ -1,8 +1,8 @@
 //! What the allocator keeps about frames.
 //!
 //! * `metadata`: bytes of all zones and their metadata, per frame that the machine has.
-//! * `metadata_fixed`: bytes of a zone that do not depend on its size, the mean of all zones. They
-//!   are in `metadata`, too.
+//! * `metadata_fixed`: bytes of a zone itself, without its ranges, list and arrays. They are in
+//!   `metadata`, too.
 
 use alloc::vec::Vec;
 

@@ -5,9 +5,13 @@ use crate::memblock::{BootAllocError, BootRequest, MemBlock};
 use crate::platform::PhysMap;
 use crate::topology::NodeMap;
 use crate::units::{PhysAddr, PhysRange};
-use crate::zone::{RawMemory, Zone, ZoneId};
+use crate::zone::{RawMemory, Zone, ZoneId, zone_span};
 
 use super::HandOverError;
+
+/// Reserved ranges that a zone can come to have besides those that boot memory knows when it is made:
+/// the tables made after it are one at most, where they do not touch it.
+const MORE_RESERVED: u64 = 2;
 
 /// Takes boot memory that stays for `'m`, and makes slices and zones of it.
 pub(super) struct BootRoom<'a, 'b, 'm, P> {
@@ -52,27 +56,29 @@ impl<'a, 'b, 'm, P: PhysMap> BootRoom<'a, 'b, 'm, P> {
         self.take(node, bytes)?.0.slice(count as u64, value).ok_or(no_room(bytes))
     }
 
-    /// A zone and its metadata on the zone's node.
-    pub(super) fn zone(&mut self, id: ZoneId, index: usize) -> Result<&'m Zone<'m>, HandOverError> {
-        let own = RawMemory::bytes_for::<Zone<'_>>(1);
-        let metadata = Zone::metadata_bytes(self.map, id);
+    /// A zone and its metadata on the zone's node, the zone itself last.
+    pub(super) fn zone(&mut self, id: ZoneId, index: u16) -> Result<&'m Zone<'m>, HandOverError> {
+        let own = size_of::<Zone<'_>>() as u64;
+        let reserved = self.boot.reserved_within(zone_span(self.map, id).span.bytes());
+        let metadata = Zone::metadata_bytes(self.map, id, reserved + MORE_RESERVED);
         let bytes = own.saturating_add(metadata);
         let range = self.range(id.node, bytes)?;
-        let rest = PhysRange { start: PhysAddr(range.start.0 + own), end: range.end };
+        let end = PhysAddr(range.start.0 + metadata);
         // SAFETY: the range was just taken from boot memory, which `new` says is ours for `'m`.
-        // The zone itself gets what is before `rest`, its metadata `rest`.
-        let (mut raw, zone) = unsafe {
-            let raw = RawMemory::new(self.platform.phys_to_virt(range.start), own);
-            (raw, Zone::new(self.map, id, index, rest, self.platform))
+        // The zone itself gets what is behind `end`, its metadata what is before.
+        let (mut raw, mut zone) = unsafe {
+            let raw = RawMemory::new(self.platform.phys_to_virt(end), own);
+            let metadata = PhysRange { start: range.start, end };
+            (raw, Zone::new(self.map, id, index, metadata, self.platform))
         };
-        let mut zone = zone;
-        let place = raw.slice(1, |_| zone.take()).ok_or(no_room(bytes))?;
+        let place = raw.packed(1, |_| zone.take()).ok_or(no_room(bytes))?;
         place.first().ok_or(no_room(bytes))
     }
 
     fn range(&mut self, node: NodeId, bytes: u64) -> Result<PhysRange, HandOverError> {
         let align = RawMemory::ALIGN as u64;
-        let bytes = bytes.max(align);
+        // Rounded up, so that what follows touches it: boot memory lists both as one range.
+        let bytes = bytes.max(align).checked_next_multiple_of(align).unwrap_or(bytes);
         let request = BootRequest { bytes, align, node: Some(node), strict: false };
         Ok(self.boot.alloc(request).map_err(HandOverError::NoRoom)?.range)
     }

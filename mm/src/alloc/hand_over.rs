@@ -6,7 +6,7 @@ use crate::pageset::{Pageset, PagesetCell};
 use crate::platform::CpuPlatform;
 use crate::sync::AtomicBool;
 use crate::topology::NodeMap;
-use crate::zone::{RawMemory, Zone, ZoneId, ZoneKind, zone_span};
+use crate::zone::{RawMemory, Zone, ZoneId, ZoneKind, populated_kinds};
 
 use super::boot_room::BootRoom;
 use super::cpu_block::CpuBlock;
@@ -23,7 +23,7 @@ pub struct HandOverReport {
     /// Given to zones.
     pub released: u64,
     /// Free in boot memory, but refused by their zone: they stay reserved. 0 unless boot memory
-    /// has more separate reserved ranges than a zone keeps count of.
+    /// gets more separate reserved ranges than the zone was made for.
     pub refused: u64,
     /// What was free before, less the two above: tables and metadata, and the rest of frames that
     /// they share with nothing.
@@ -101,10 +101,8 @@ fn free_frames(boot: &MemBlock<'_>) -> u64 {
 
 /// All zones that have frames, by node and kind, ascending.
 fn populated<'a>(map: &'a NodeMap<'_>) -> impl Iterator<Item = ZoneId> + 'a {
-    map.with_memory()
-        .iter()
-        .flat_map(|node| ZoneKind::ALL.map(|kind| ZoneId { node, kind }))
-        .filter(|&id| zone_span(map, id).present > 0)
+    let nodes = map.with_memory().iter();
+    nodes.flat_map(|node| populated_kinds(map, node).map(move |kind| ZoneId { node, kind }))
 }
 
 fn make_zones<'m, P: CpuPlatform>(
@@ -118,7 +116,7 @@ fn make_zones<'m, P: CpuPlatform>(
     let mut failed = None;
     let zones = table.slice(count as u64, |_| {
         let (index, id) = ids.next()?;
-        room.zone(id, index).map_err(|error| failed = Some(error)).ok()
+        room.zone(id, index as u16).map_err(|error| failed = Some(error)).ok()
     });
     match (zones, failed) {
         (Some(zones), _) => Ok(zones),

@@ -2,8 +2,8 @@
 use crate::ids::{CpuId, NodeId};
 use crate::platform::{CpuPlatform, CpuToken};
 use crate::topology::NodeMap;
-use crate::units::{Order, PAGE_SIZE, Pfn, PhysAddr, PhysRange};
-use crate::zone::{FreeError, RawMemory, Zone, ZoneId, ZoneKind};
+use crate::units::{Order, PAGE_SIZE, Pfn, PhysRange};
+use crate::zone::{FreeError, Zone, ZoneId, ZoneKind};
 
 use super::cpu_block::CpuBlock;
 use super::hand_over::{HandOverReport, zone_index};
@@ -93,10 +93,8 @@ impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
     /// Where each zone keeps its metadata, the zone itself included.
     pub fn zone_metadata(&self) -> impl Iterator<Item = (ZoneId, PhysRange)> + '_ {
         self.zones.iter().map(|zone| {
-            let metadata = zone.metadata();
-            let own = RawMemory::bytes_for::<Zone<'_>>(1);
-            let start = PhysAddr(metadata.start.0.saturating_sub(own));
-            (zone.id(), PhysRange { start, end: metadata.end })
+            let PhysRange { start, end } = zone.metadata();
+            (zone.id(), PhysRange { start, end: end + size_of::<Zone<'_>>() as u64 })
         })
     }
 

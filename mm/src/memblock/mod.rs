@@ -148,6 +148,11 @@ impl<'m> MemBlock<'m> {
         self.reserved.as_slice()
     }
 
+    /// How many separate ranges of a range of addresses are taken, in whole or in part.
+    pub fn reserved_within(&self, range: PhysRange) -> u64 {
+        self.reserved.count_within(range)
+    }
+
     /// Whole free frames, ascending, each range of one node. Never frame 0.
     pub fn free_ranges(&self) -> impl Iterator<Item = NodeRange> + '_ {
         self.memory().iter().flat_map(move |memory| {

@@ -80,6 +80,13 @@ impl<'m> RegionList<'m> {
         self.as_slice().get(at).copied()
     }
 
+    /// How many ranges of the list overlap `within`.
+    pub(crate) fn count_within(&self, within: PhysRange) -> u64 {
+        let from = self.as_slice().partition_point(|range| range.end <= within.start);
+        let to = self.as_slice().partition_point(|range| range.start < within.end);
+        to.saturating_sub(from) as u64
+    }
+
     /// What of `within` is in no range of the list, ascending; no gap is empty.
     pub(crate) fn gaps(&self, within: PhysRange) -> impl Iterator<Item = PhysRange> + '_ {
         let mut start = within.start;

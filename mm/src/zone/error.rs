@@ -80,8 +80,8 @@ pub enum ReleaseError {
         /// The frame.
         pfn: Pfn,
     },
-    /// More separate ranges than a zone keeps count of
-    /// ([`Zone::RESERVED_RANGES`](super::Zone::RESERVED_RANGES)).
+    /// More separate ranges than the zone's metadata has room for
+    /// ([`Zone::metadata_bytes`](super::Zone::metadata_bytes)).
     TooManyRanges,
 }
 
@@ -108,8 +108,8 @@ pub enum ShrinkError {
         /// The frame.
         pfn: Pfn,
     },
-    /// More separate ranges than a zone keeps count of
-    /// ([`Zone::RESERVED_RANGES`](super::Zone::RESERVED_RANGES)).
+    /// More separate ranges than the zone's metadata has room for
+    /// ([`Zone::metadata_bytes`](super::Zone::metadata_bytes)).
     TooManyRanges,
 }
 

@@ -6,7 +6,8 @@ use super::RawMemory;
 use super::managed::Managed;
 use crate::units::PfnRange;
 
-/// The parts, cut from the zone's metadata. `A` is what a range has.
+/// The parts, cut from the zone's metadata: the arrays of the ranges, and behind them what is small,
+/// the list last but for that. `A` is what a range has.
 pub(super) struct Layout<'m, A> {
     /// Ranges with RAM, ascending.
     pub(super) ranges: &'m [PfnRange],
@@ -17,8 +18,8 @@ pub(super) struct Layout<'m, A> {
 }
 
 impl<'m, A> Layout<'m, A> {
-    /// Bytes of metadata for a zone of these ranges; `of_range` says how many the arrays of a range
-    /// take.
+    /// Bytes of metadata for a zone of these ranges, all of whose frames are released; `of_range` says
+    /// how many the arrays of a range take, a multiple of 64. More are for the list of managed ranges.
     pub(super) fn bytes(
         ranges: impl Iterator<Item = PfnRange>,
         of_range: impl Fn(PfnRange) -> u64,
@@ -26,10 +27,12 @@ impl<'m, A> Layout<'m, A> {
         let (count, bytes) = ranges.fold((0, 0_u64), |(count, bytes), range| {
             (count + 1, bytes.saturating_add(of_range(range)))
         });
-        bytes
-            .saturating_add(RawMemory::bytes_for::<PfnRange>(count))
-            .saturating_add(RawMemory::bytes_for::<A>(count))
-            .saturating_add(Managed::metadata_bytes(count))
+        bytes.saturating_add(Self::small(count)).saturating_add(Managed::bytes_for(count))
+    }
+
+    /// Bytes of the ranges and of what they have, without their arrays.
+    fn small(count: u64) -> u64 {
+        count.saturating_mul((size_of::<PfnRange>() + size_of::<A>()) as u64)
     }
 
     /// Cuts the parts for `count` ranges; `area` makes what a range has, of the memory behind them.
@@ -41,10 +44,10 @@ impl<'m, A> Layout<'m, A> {
         mut memory: RawMemory<'m>,
         mut area: impl FnMut(PfnRange, &mut RawMemory<'m>) -> Option<A>,
     ) -> Option<Layout<'m, A>> {
-        let ranges: &'m [PfnRange] = memory.slice(count, |_| ranges.next())?;
-        let managed = Managed::new(span, ranges, &mut memory)?;
-        let mut array = memory.cut(RawMemory::bytes_for::<A>(count))?;
-        let areas = array.slice(count, |at| area(*ranges.get(at as usize)?, &mut memory))?;
+        let mut small = memory.tail(Self::small(count))?;
+        let ranges: &'m [PfnRange] = small.packed(count, |_| ranges.next())?;
+        let areas = small.packed(count, |at| area(*ranges.get(at as usize)?, &mut memory))?;
+        let managed = Managed::new(span, ranges, memory)?;
         Some(Layout { ranges, managed, areas })
     }
 }

@@ -5,9 +5,6 @@ use super::{FreeError, RawMemory, ReleaseError};
 use crate::memblock::RegionList;
 use crate::units::{Pfn, PfnRange, PhysRange};
 
-/// How many reserved ranges a zone can have between frames that were released to it.
-pub(super) const RESERVED_RANGES: u64 = 120;
-
 /// The list of managed ranges.
 #[derive(Debug)]
 pub(super) struct Managed<'m> {
@@ -21,24 +18,24 @@ pub(super) struct Managed<'m> {
 /// The list has no room for another part.
 pub(super) struct TooManyRanges;
 
-/// Places in the list: each range is one, and each reserved range splits one.
-fn slots(ranges: u64) -> u64 {
-    if ranges == 0 { 0 } else { ranges + RESERVED_RANGES }
-}
-
 impl<'m> Managed<'m> {
-    /// Bytes of metadata for a zone of so many ranges.
-    pub(super) fn metadata_bytes(ranges: u64) -> u64 {
-        RawMemory::bytes_for::<PhysRange>(slots(ranges))
+    /// Bytes for so many separate parts.
+    pub(super) fn bytes_for(parts: u64) -> u64 {
+        parts.saturating_mul(size_of::<PhysRange>() as u64)
     }
 
-    /// No frame is managed. `None` when the memory does not suffice.
+    /// No frame is managed. The list has room for as many parts as there is memory, and at least one
+    /// for each range; `None` when the memory does not suffice.
     pub(super) fn new(
         span: PfnRange,
         ranges: &'m [PfnRange],
-        memory: &mut RawMemory<'m>,
+        mut memory: RawMemory<'m>,
     ) -> Option<Managed<'m>> {
-        let slots = memory.slice(slots(ranges.len() as u64), |_| Some(PhysRange::default()))?;
+        let room = memory.room_for::<PhysRange>();
+        if room < ranges.len() as u64 {
+            return None;
+        }
+        let slots = memory.packed(room, |_| Some(PhysRange::default()))?;
         Some(Managed { span, ranges, list: RegionList::new(slots) })
     }
 

@@ -37,4 +37,5 @@ pub use free_map::FreeMap;
 pub use kind::{ZoneId, ZoneKind};
 pub use raw::RawMemory;
 pub use shared::{Watermarks, Zone};
+pub(crate) use span::populated_kinds;
 pub use span::{ZoneSpan, kernel_pages, zone_span};

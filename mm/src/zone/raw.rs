@@ -40,8 +40,25 @@ impl<'m> RawMemory<'m> {
     /// Cuts off the next `bytes` bytes, rounded up to 64, as a memory of its own; `None` when
     /// there are not as many.
     pub fn cut(&mut self, bytes: u64) -> Option<RawMemory<'m>> {
-        let skip = self.at.align_offset(Self::ALIGN);
         let bytes = usize::try_from(bytes).ok()?.checked_next_multiple_of(Self::ALIGN)?;
+        self.aligned(bytes, Self::ALIGN)
+    }
+
+    /// Cuts off the last `bytes` bytes, as a memory of its own; `None` when there are not as many.
+    pub(super) fn tail(&mut self, bytes: u64) -> Option<RawMemory<'m>> {
+        let bytes = usize::try_from(bytes).ok()?;
+        self.left = self.left.checked_sub(bytes)?;
+        Some(RawMemory { at: self.at.wrapping_add(self.left), left: bytes, life: PhantomData })
+    }
+
+    /// How many values of `T` [`packed`](Self::packed) can still cut off.
+    pub(super) fn room_for<T>(&self) -> u64 {
+        let skip = self.at.align_offset(align_of::<T>());
+        self.left.saturating_sub(skip).checked_div(size_of::<T>()).unwrap_or(0) as u64
+    }
+
+    fn aligned(&mut self, bytes: usize, align: usize) -> Option<RawMemory<'m>> {
+        let skip = self.at.align_offset(align);
         let taken = skip.checked_add(bytes)?;
         if taken > self.left {
             return None;
@@ -57,21 +74,31 @@ impl<'m> RawMemory<'m> {
     pub fn slice<T>(
         &mut self,
         count: u64,
-        mut value: impl FnMut(u64) -> Option<T>,
+        value: impl FnMut(u64) -> Option<T>,
     ) -> Option<&'m mut [T]> {
         const { assert!(align_of::<T>() <= Self::ALIGN) };
+        let bytes = size_of::<T>().checked_mul(usize::try_from(count).ok()?)?;
+        self.cut(bytes as u64)?.packed(count, value)
+    }
+
+    /// The same for small values that may share a cache line with what is beside them: they begin
+    /// where the last cut ended, as far as their own alignment allows.
+    pub(crate) fn packed<T>(
+        &mut self,
+        count: u64,
+        mut value: impl FnMut(u64) -> Option<T>,
+    ) -> Option<&'m mut [T]> {
         let len = usize::try_from(count).ok()?;
-        let bytes = size_of::<T>().checked_mul(len)?;
-        let memory = self.cut(bytes as u64)?;
+        let memory = self.aligned(size_of::<T>().checked_mul(len)?, align_of::<T>())?;
         let first = memory.at.cast::<T>();
         for at in 0..len {
             let value = value(at as u64)?;
-            // SAFETY: `cut` found `len * size_of::<T>()` bytes from `first` on, aligned to 64,
-            // which are ours alone (see `new`) and in no other cut.
+            // SAFETY: `aligned` found `len * size_of::<T>()` bytes from `first` on, aligned for
+            // `T`, which are ours alone (see `new`) and in no other cut.
             unsafe { first.add(at).write(value) };
         }
         // SAFETY: as above, and all `len` values have just been written. The slice may live for
-        // `'m`: `cut` never gives the bytes out again.
+        // `'m`: `aligned` never gives the bytes out again.
         Some(unsafe { core::slice::from_raw_parts_mut(first, len) })
     }
 
@@ -145,6 +172,25 @@ mod tests {
         assert!(memory.slice(1, |_| None::<u64>).is_none());
         assert_eq!(RawMemory::bytes_for::<u64>(9), 128);
         assert_eq!(RawMemory::bytes_for::<u64>(u64::MAX), u64::MAX - 63);
+    }
+
+    #[test]
+    fn small_values_lie_side_by_side_and_the_tail_is_the_last() {
+        let mut bytes = [0xa5_u8; 512];
+        let first = bytes.as_mut_ptr().wrapping_add(bytes.as_ptr().align_offset(64));
+        // SAFETY: the array is borrowed by nothing else as long as `memory` is used.
+        let mut memory = unsafe { RawMemory::new(first, 128) };
+        let mut tail = memory.tail(16).unwrap();
+        let byte = memory.packed(1, |_| Some(1_u8)).unwrap();
+        let words = memory.packed(2, Some).unwrap();
+        assert_eq!(byte.as_ptr().addr() + 8, words.as_ptr().addr());
+        assert_eq!(memory.room_for::<u64>(), 11);
+        assert!(memory.packed(12, Some).is_none());
+        assert_eq!(memory.packed(11, Some).unwrap().len(), 11);
+        let last = tail.packed(2, |at| Some(at + 7)).unwrap();
+        assert_eq!(last.as_ptr().addr(), first.addr() + 112);
+        assert!(tail.tail(1).is_none());
+        assert_eq!((byte[0], words[1], last[1]), (1, 1, 8));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A zone at run time, as all CPUs share it.
 
-use super::managed::{RESERVED_RANGES, range_of};
+use super::managed::{Managed, range_of};
 use super::span::{present_ranges, zone_span};
 use super::{
     Cursor, FreeError, FreeFrames, FreeMap, RawMemory, ReleaseError, ShrinkError, ZoneId, ZoneKind,
@@ -29,9 +29,8 @@ pub struct Watermarks {
 /// plain numbers for readers: they order nothing, and so are `Relaxed`.
 pub struct Zone<'m> {
     id: ZoneId,
-    index: usize,
+    index: u16,
     span: PfnRange,
-    present: u64,
     metadata: PhysRange,
     frames: FreeMap<'m>,
     managed: AtomicU64,
@@ -41,19 +40,20 @@ pub struct Zone<'m> {
 }
 
 impl<'m> Zone<'m> {
-    /// How many reserved ranges a zone can have between frames that were released to it; more
-    /// are [`ReleaseError::TooManyRanges`].
-    pub const RESERVED_RANGES: u64 = RESERVED_RANGES;
-
     /// Bytes of metadata for a zone, which the caller provides on the zone's node, aligned to 64
-    /// bytes.
-    pub fn metadata_bytes(map: &NodeMap<'_>, id: ZoneId) -> u64 {
-        FreeMap::metadata_bytes(present_ranges(map, id))
+    /// bytes: a multiple of 8. With them the zone can have `reserved` ranges of reserved frames
+    /// between those that are released to it; more are [`ReleaseError::TooManyRanges`]. 0 for a zone
+    /// without frames.
+    pub fn metadata_bytes(map: &NodeMap<'_>, id: ZoneId, reserved: u64) -> u64 {
+        match FreeMap::metadata_bytes(present_ranges(map, id)) {
+            0 => 0,
+            bytes => bytes.saturating_add(Managed::bytes_for(reserved)),
+        }
     }
 
     /// Makes the zone, all frames reserved. `memory` holds garbage. `index` is the zone's place
     /// in its memory subsystem, for [`index`](Self::index). `None` when `memory` is smaller than
-    /// [`metadata_bytes`](Self::metadata_bytes) or not aligned to 64 bytes.
+    /// [`metadata_bytes`](Self::metadata_bytes) with nothing reserved, or not aligned to 64 bytes.
     ///
     /// # Safety
     /// `memory` is RAM that is nobody else's for `'m`, and the platform's direct map of it lives
@@ -61,11 +61,11 @@ impl<'m> Zone<'m> {
     pub unsafe fn new<P: PhysMap>(
         map: &NodeMap<'_>,
         id: ZoneId,
-        index: usize,
+        index: u16,
         memory: PhysRange,
         platform: &P,
     ) -> Option<Zone<'m>> {
-        let ZoneSpan { span, present, .. } = zone_span(map, id);
+        let ZoneSpan { span, .. } = zone_span(map, id);
         // SAFETY: the caller says that the memory is ours for `'m`; the platform maps all of it
         // at one pointer (`PhysMap`).
         let raw = unsafe { RawMemory::new(platform.phys_to_virt(memory.start), memory.len()) };
@@ -75,7 +75,6 @@ impl<'m> Zone<'m> {
             id,
             index,
             span,
-            present,
             metadata: memory,
             frames,
             managed: AtomicU64::new(0),
@@ -92,7 +91,7 @@ impl<'m> Zone<'m> {
 
     /// The zone's place among all zones, dense, from 0.
     pub fn index(&self) -> usize {
-        self.index
+        usize::from(self.index)
     }
 
     /// From the zone's first frame to its last, holes included.
@@ -102,7 +101,7 @@ impl<'m> Zone<'m> {
 
     /// Frames with RAM of this zone.
     pub fn present(&self) -> u64 {
-        self.present
+        self.ranges().iter().map(|range| range.len()).sum()
     }
 
     /// The contiguous ranges of RAM of the zone, ascending.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::{ZoneId, ZoneKind};
+use crate::ids::NodeId;
 use crate::topology::NodeMap;
 use crate::units::{PAGE_SIZE, PfnRange};
 
@@ -21,19 +22,28 @@ pub struct ZoneSpan {
 /// the limits of the zone. It runs to the zone's own limit when the node goes on beyond, RAM or
 /// not. `present` is 0 when the node has no memory there.
 pub fn zone_span(map: &NodeMap<'_>, id: ZoneId) -> ZoneSpan {
-    let node = map
-        .node_ranges(id.node)
-        .filter(|range| !range.is_empty())
-        .reduce(|all, range| PfnRange {
-            start: all.start.min(range.start),
-            end: all.end.max(range.end),
-        })
-        .unwrap_or_default();
-    let span = node.intersect(id.kind.frames());
-    if span.is_empty() {
-        return ZoneSpan { id, span: PfnRange::default(), present: 0 };
+    let limits = id.kind.frames();
+    let (mut node, mut present) = (None, 0);
+    for range in map.node_ranges(id.node).filter(|range| !range.is_empty()) {
+        let all: &mut PfnRange = node.get_or_insert(range);
+        all.start = all.start.min(range.start);
+        all.end = all.end.max(range.end);
+        present += range.intersect(limits).len();
     }
-    ZoneSpan { id, span, present: present_ranges(map, id).map(PfnRange::len).sum() }
+    let span = node.unwrap_or_default().intersect(limits);
+    let span = if span.is_empty() { PfnRange::default() } else { span };
+    ZoneSpan { id, span, present }
+}
+
+/// The zones of a node that have frames, ascending.
+pub(crate) fn populated_kinds(map: &NodeMap<'_>, node: NodeId) -> impl Iterator<Item = ZoneKind> {
+    let mut found = [false; ZoneKind::ALL.len()];
+    for range in map.node_ranges(node) {
+        for kind in ZoneKind::ALL {
+            found[kind.index()] |= !range.intersect(kind.frames()).is_empty();
+        }
+    }
+    ZoneKind::ALL.into_iter().filter(move |kind| found[kind.index()])
 }
 
 /// The contiguous ranges of RAM of a zone, ascending; none is empty.

@@ -61,6 +61,25 @@ fn what_boot_reserved_is_never_given_out() {
 }
 
 #[test]
+fn zones_have_room_for_all_that_boot_reserved() {
+    let machine = SimMachine::builder().node(24 * MIB, 1).node(24 * MIB, 1).build();
+    let map = machine.map();
+    let mut boot_memory = machine.boot_memory(&map);
+    let page = |at: u64| PhysRange::new(30 * MIB + at * 8192, 30 * MIB + at * 8192 + 4096);
+    (0..200).map(page).for_each(|range| boot_memory.reserve(range).unwrap());
+    assert_eq!(boot_memory.reserved_within(PhysRange::new(0, 30 * MIB)), 0);
+    assert_eq!(boot_memory.reserved_within(PhysRange::new(30 * MIB + 4000, 31 * MIB)), 128);
+    // SAFETY: as in `boot`.
+    let mm = unsafe {
+        Mm::hand_over(boot_memory, &map, machine.platform(), Options::default()).unwrap()
+    };
+    assert_eq!(mm.hand_over_report().refused, 0);
+    let size = |id| mm.zone_metadata().find(|&(of, _)| of == id).unwrap().1.len();
+    // 16 bytes for each of the ranges that split its memory.
+    assert!(size(zone(1, ZoneKind::Dma32)) >= size(zone(0, ZoneKind::Dma32)) + 200 * 16);
+}
+
+#[test]
 fn metadata_lies_on_its_own_node() {
     for (name, machine) in topologies() {
         let map = machine.map();

@@ -6,7 +6,7 @@ use nearmem::zone::{Cursor, Zone, ZoneId, ZoneKind};
 use nearmem::{Order, PAGE_SIZE, PhysRange};
 use proptest::prelude::*;
 
-use crate::machine::{Ram, RawZone as _, token, with_map};
+use crate::machine::{RESERVED, Ram, RawZone as _, token, with_map};
 
 /// Ranges of up to 3 nodes, around the limits of the zones as well.
 fn memory() -> impl Strategy<Value = Vec<(u16, u64, u64)>> {
@@ -63,22 +63,23 @@ fn hand_over(
         .flat_map(|node| ZoneKind::ALL.map(|kind| ZoneId { node, kind }))
         .collect();
     for &id in &ids {
-        let bytes = Zone::metadata_bytes(map, id);
+        let bytes = Zone::metadata_bytes(map, id, RESERVED);
         if bytes > 0 {
             // With little memory there may be no room; then the zone's memory is the test's only.
             let _ =
                 boot.alloc(BootRequest { bytes, align: 64, node: Some(id.node), strict: false });
         }
     }
-    let rams: Vec<Ram> = ids.iter().map(|&id| Ram::new(Zone::metadata_bytes(map, id))).collect();
+    let rams: Vec<Ram> =
+        ids.iter().map(|&id| Ram::new(Zone::metadata_bytes(map, id, RESERVED))).collect();
     let zones: Vec<Zone<'_>> = ids
         .iter()
         .zip(&rams)
         .enumerate()
         .map(|(index, (&id, ram))| {
-            let memory = PhysRange::new(0, Zone::metadata_bytes(map, id));
+            let memory = PhysRange::new(0, Zone::metadata_bytes(map, id, RESERVED));
             // SAFETY: the memory is this zone's alone; the zones are dropped before it.
-            unsafe { Zone::new(map, id, index, memory, ram) }.unwrap()
+            unsafe { Zone::new(map, id, index as u16, memory, ram) }.unwrap()
         })
         .collect();
     let mut free = 0;

@@ -4,7 +4,7 @@ use nearmem::zone::{Cursor, FreeError, ShrinkError, Zone, ZoneKind};
 use nearmem::{Order, Pfn, PfnRange};
 use proptest::prelude::*;
 
-use crate::machine::{RawZone as _, release_all, token, with_map, with_zone, zone_id};
+use crate::machine::{RESERVED, RawZone as _, release_all, token, with_map, with_zone, zone_id};
 use crate::suite::order;
 
 const ALL: PfnRange = PfnRange::new(0, 1 << 52);
@@ -153,11 +153,11 @@ fn a_zone_does_not_shrink_by_what_is_in_use() {
 fn a_zone_that_would_fall_into_too_many_parts_stays() {
     with_frames(|zone| {
         let part = |at: u64| PfnRange::new(0x10400 + 2 * at, 0x10400 + 2 * at + 1);
-        for at in 0..Zone::RESERVED_RANGES {
+        for at in 0..RESERVED {
             zone.shrink(&token(0), part(at)).unwrap();
         }
         let (free, error) = (zone.free(), ShrinkError::TooManyRanges);
-        assert_eq!(zone.shrink(&token(0), part(Zone::RESERVED_RANGES)), Err(error));
+        assert_eq!(zone.shrink(&token(0), part(RESERVED)), Err(error));
         assert_eq!(zone.free(), free);
     });
 }

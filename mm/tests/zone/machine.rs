@@ -61,9 +61,12 @@ unsafe impl PhysMap for Ram {
     }
 }
 
+/// How many reserved ranges the zones of tests have room for.
+pub const RESERVED: u64 = 120;
+
 /// A zone in memory of its own, all frames reserved.
 pub fn with_zone<R>(map: &NodeMap<'_>, id: ZoneId, test: impl FnOnce(&Zone<'_>) -> R) -> R {
-    let bytes = Zone::metadata_bytes(map, id);
+    let bytes = Zone::metadata_bytes(map, id, RESERVED);
     let ram = Ram::new(bytes);
     // SAFETY: the memory is the zone's alone, and lives longer.
     let zone = unsafe { Zone::new(map, id, 7, PhysRange::new(0, bytes), &ram) };

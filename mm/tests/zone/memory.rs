@@ -25,8 +25,7 @@ pub fn with<F: for<'m> Structure<'m>, R>(
 ) -> R {
     let ranges = || std::iter::once(frames);
     let bytes = <F as Structure<'_>>::Is::metadata_bytes(ranges());
-    assert_eq!(bytes % 64, 0);
-    let mut lines = vec![Line([0xa5; 64]); bytes as usize / 64];
+    let mut lines = vec![Line([0xa5; 64]); (bytes as usize).div_ceil(64)];
     // SAFETY: the vector is used by nobody else before it is dropped, after the structure.
     let memory = unsafe { RawMemory::new(lines.as_mut_ptr().cast(), bytes) };
     let structure = <F as Structure<'_>>::Is::new(frames, 1, ranges(), memory).unwrap();

@@ -3,7 +3,7 @@
 use nearmem::zone::{Cursor, FreeError, ReleaseError, Zone, ZoneKind};
 use nearmem::{Order, Pfn, PfnRange};
 
-use crate::machine::{RawZone as _, token, with_map, with_zone, zone_id};
+use crate::machine::{RESERVED, RawZone as _, token, with_map, with_zone, zone_id};
 use crate::suite::order;
 
 /// Frames 0x1000..0x2000 with 0x1800..0x1810 reserved, a hole, and frames 0x3000..0x3100.
@@ -132,7 +132,7 @@ fn more_reserved_ranges_than_there_is_room_for_are_an_error() {
     with_map(&[(0, 0x1000, 0x2000)], |map| {
         with_zone(map, zone_id(0, ZoneKind::Dma32), |zone| {
             // Every other frame: each is a range of its own.
-            let room = Zone::RESERVED_RANGES + 1;
+            let room = RESERVED + 1;
             for at in 0..room {
                 let start = 0x1000 + 2 * at;
                 zone.open(&token(0), PfnRange::new(start, start + 1)).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use nearmem::zone::{Cursor, Watermarks, Zone, ZoneKind};
+use nearmem::zone::{Cursor, Watermarks, Zone, ZoneKind, zone_span};
 use nearmem::{Order, Pfn, PfnRange, PhysRange};
 
 use crate::machine::{Ram, RawZone as _, release_all, token, with_map, with_zone, zone_id};
@@ -35,13 +35,39 @@ fn a_fresh_zone_has_all_frames_reserved() {
     });
 }
 
+// The first seed's box as QEMU lays it out: 8 nodes of 3407488 kB, 2 GiB of them below 4 GiB. Each zone has
+// room for 2 reserved ranges.
+#[test]
+fn the_box_of_2007_is_described_by_0_13_bytes_for_a_frame() {
+    const NODE: u64 = 3407488 / 4;
+    const BELOW_4G: u64 = 2 << 18;
+    let above = |node: u64| (1 << 20) + node * NODE - BELOW_4G;
+    let mut ranges = vec![(0, 0, 0x9f), (0, 0x100, BELOW_4G - 32), (0, 1 << 20, above(1))];
+    ranges.extend((1..8).map(|node| (node as u16, above(node), above(node + 1))));
+    with_map(&ranges, |map| {
+        let (mut frames, mut bytes) = (0, 0);
+        for node in 0..8 {
+            for kind in ZoneKind::ALL {
+                let id = zone_id(node, kind);
+                frames += zone_span(map, id).present;
+                bytes += match Zone::metadata_bytes(map, id, 2) {
+                    0 => 0,
+                    metadata => metadata + size_of::<Zone<'_>>() as u64,
+                };
+            }
+        }
+        assert_eq!(frames, 8 * NODE - 97 - 32);
+        assert!(bytes * 100 <= frames * 13, "{bytes} bytes for {frames} frames");
+    });
+}
+
 #[test]
 fn too_little_memory_makes_no_zone() {
     with_map(&[(0, 0x1000, 0x9000)], |map| {
         let id = zone_id(0, ZoneKind::Dma32);
-        let bytes = Zone::metadata_bytes(map, id);
+        let bytes = Zone::metadata_bytes(map, id, 0);
         let ram = Ram::new(bytes);
-        for memory in [PhysRange::new(0, bytes - 64), PhysRange::new(8, bytes)] {
+        for memory in [PhysRange::new(0, bytes - 8), PhysRange::new(8, bytes)] {
             // SAFETY: the memory is the zone's alone, and lives longer.
             assert!(unsafe { Zone::new(map, id, 0, memory, &ram) }.is_none());
         }
@@ -126,7 +152,7 @@ fn cpus_keep_apart_while_there_is_room() {
 fn metadata_is_written_on_first_use() {
     with_map(&[(0, 0x10000, 0x100000)], |map| {
         let id = zone_id(0, ZoneKind::Dma32);
-        let bytes = Zone::metadata_bytes(map, id);
+        let bytes = Zone::metadata_bytes(map, id, 0);
         let ram = Ram::new(bytes);
         // SAFETY: the memory is the zone's alone, and lives longer.
         let zone = unsafe { Zone::new(map, id, 0, PhysRange::new(0, bytes), &ram) }.unwrap();
@@ -259,6 +285,6 @@ fn marks_protection_and_leaks_are_kept() {
 #[test]
 fn a_zone_without_frames_needs_no_metadata() {
     with_map(&[(0, 0x1000, 0x100000)], |map| {
-        assert_eq!(Zone::metadata_bytes(map, zone_id(0, ZoneKind::Normal)), 0);
+        assert_eq!(Zone::metadata_bytes(map, zone_id(0, ZoneKind::Normal), 0), 0);
     });
 }
