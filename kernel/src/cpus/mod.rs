@@ -9,6 +9,7 @@
 //! start      all others at once
 //! idle       sleep, and what wakes a CPU
 //! work       something to do, on chosen CPUs at once
+//! tasks      many things to do on each, in turns
 //! rest       off and on again
 //! ```
 
@@ -17,6 +18,7 @@ mod idle;
 pub mod low_page;
 mod rest;
 mod start;
+pub mod tasks;
 mod work;
 
 use nearmem::CpuId;

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use nearmem::alloc::{FrameBlock, Request};
+use nearmem::finding::{Finding, Findings as _, Kind};
 use nearmem::ids::NodeSet;
 use nearmem::zone::ZoneKind;
 use nearmem::{CpuId, Order};
@@ -12,6 +13,7 @@ use nearmem_x86_64::{cpu, cpuid, interrupts, pic, println, remote};
 use spin::Once;
 
 use super::{area, idle};
+use crate::findings::Report;
 use crate::{Kernel, Memory};
 
 /// What it takes to start a CPU, now or later.
@@ -80,9 +82,7 @@ pub(super) fn start(kernel: &Kernel, cpus: &[CpuId]) {
             }
             println!("CPU {cpu} is up: APIC {apic:#04x}, node {node}");
         } else {
-            println!(
-                "warning: CPU {cpu} (APIC {apic:#04x}, node {node}) did not come in time: it is not used"
-            );
+            Report.add(Finding::new(Kind::CpuDidNotCome { cpu, apic, node }));
         }
     }
 }
@@ -92,7 +92,7 @@ fn prepare(kernel: &Kernel, cpu: CpuId, mode: Mode) -> bool {
     let Some(present) = kernel.map.cpus().get(cpu.index()) else { return false };
     if !mode.reaches(present.apic) {
         println!(
-            "warning: CPU {cpu} (APIC {:#04x}) is not started: its id takes x2APIC mode",
+            "CPU {cpu} (APIC {:#04x}) is not started: its id takes x2APIC mode",
             present.apic.0
         );
         return false;

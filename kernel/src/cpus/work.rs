@@ -15,7 +15,8 @@ struct Job<'a> {
 
 /// Runs `work` on each of these CPUs, at once, with interrupts on, on this one last if it is among
 /// them; returns when all are done and says how many did it. Left out are CPUs that are off and,
-/// unless it is this one, the boot CPU, which never idles. Each does one thing after the other.
+/// unless it is this one, the boot CPU, which never idles. Each does one thing after the other: within
+/// work, to name a CPU whose work waits for this one is to wait for ever.
 pub fn run_on(cpus: &[CpuId], work: &(dyn Fn(CpuId) + Sync)) -> usize {
     let job = Job { work, left: AtomicUsize::new(0) };
     let this = cpu::current();

@@ -330,6 +330,10 @@ kinds! {
         "CPUs with ids above 254: {count}, the first is CPU {cpu} (APIC {apic:#x}). They are listed; \
          to start them takes x2APIC mode, which is untested here";
 
+    /// A present CPU that was started and is not there.
+    CpuDidNotCome { cpu: CpuId, apic: u32, node: NodeId } = Warning "cpu-did-not-come"
+        "CPU {cpu} (APIC {apic:#04x}, node {node}) was started and did not come in time: it is not used";
+
     // Where the tables are found.
 
     /// No RSDP.

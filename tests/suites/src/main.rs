@@ -20,6 +20,7 @@ mod owners;
 mod page_tables;
 mod pagesets;
 mod support;
+mod tasks;
 mod vmalloc;
 mod zones;
 

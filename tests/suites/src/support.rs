@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use nearmem::alloc::{FrameBlock, Policy, Request};
 use nearmem::platform::CpuToken;
-use nearmem::{NodeId, NodeSet, Order};
-use nearmem_kernel::{Kernel, Memory};
+use nearmem::{CpuId, NodeId, NodeSet, Order};
+use nearmem_kernel::{Kernel, Memory, cpus};
 
 /// Calls `f` with the proof that this CPU runs it with interrupts off.
 pub fn with_token<R>(kernel: &Kernel, f: impl FnOnce(&CpuToken) -> R) -> R {
@@ -55,6 +55,14 @@ pub fn words<'a>(memory: &Memory, block: &'a mut FrameBlock<'static>) -> &'a mut
 pub fn all_free_frames(kernel: &Kernel) -> u64 {
     kernel.memory.drain_all();
     kernel.memory.zones().iter().map(|zone| zone.free()).sum()
+}
+
+/// Up to 8 of the CPUs that are up, from all nodes: for what has all CPUs wait for each other again
+/// and again, which takes its time where the host has few.
+pub fn some_cpus(kernel: &Kernel) -> Vec<CpuId> {
+    const MOST: usize = 8;
+    let all = cpus::online(kernel.memory);
+    all.iter().copied().step_by(all.len().div_ceil(MOST)).collect()
 }
 
 /// Free frames of each zone, all pagesets emptied.
