@@ -36,7 +36,7 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 4096 }))]
 
     #[test]
     fn any_bytes_give_records_within_the_table_and_end(

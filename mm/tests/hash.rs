@@ -106,7 +106,6 @@ fn with_boot(
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn spread_tables_are_dealt_over_the_nodes() {
     with_boot(4, 64, HashOptions::default(), |_, _, tables, _| {
         for table in tables.iter().filter(|table| table.info().name != "PID") {
@@ -148,7 +147,6 @@ fn tables_that_are_not_spread_lie_in_one_piece_each_on_the_next_node() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn a_table_above_4_mib_comes_from_vmalloc_even_unspread() {
     let options = HashOptions {
         hashdist: Some(false),
@@ -165,7 +163,6 @@ fn a_table_above_4_mib_comes_from_vmalloc_even_unspread() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn large_pages_where_every_node_gets_one() {
     let options = HashOptions {
         dhash_entries: Some(1 << 20),
@@ -184,7 +181,6 @@ fn large_pages_where_every_node_gets_one() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn one_node_with_memory_is_not_spread_unless_told_to() {
     let machine = SimMachine::builder().node(64 * MIB, 1).node(0, 1).build();
     let map = machine.map();
@@ -226,7 +222,6 @@ fn dentry(distribute: bool, entries: u64) -> TableSpec {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn without_memory_a_table_is_halved_and_says_so() {
     for distribute in [false, true] {
         let machine = machine(1, 16);
@@ -259,7 +254,6 @@ fn without_memory_a_table_is_halved_and_says_so() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn without_any_memory_a_table_is_an_error() {
     let machine = machine(1, 16);
     let map = machine.map();
@@ -318,7 +312,6 @@ fn a_tail_that_a_table_does_not_need_is_free() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn the_table_of_bound_ports_is_as_large_as_that_of_connections_came_out() {
     let machine = machine(1, 16);
     let map = machine.map();
@@ -351,7 +344,6 @@ struct Line([AtomicU64; 8]);
 unsafe impl Bucket for Line {}
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn buckets_are_empty_at_first_also_where_the_memory_is_not_zeroed() {
     with_boot(2, 32, HashOptions::default(), |map, _, _, plan| {
         // The tables are checked by `with_boot`; this one is not zeroed.
@@ -437,7 +429,6 @@ fn tables_are_hash_tables_wherever_they_lie() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "vmalloc maps nothing there")]
 fn an_exhausted_node_does_not_stop_a_spread_table() {
     let machine = machine(4, 32);
     let map = machine.map();

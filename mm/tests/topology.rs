@@ -100,7 +100,7 @@ fn look_at(map: &NodeMap<'_>, usable: &[PfnRange]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 512 }))]
 
     #[test]
     fn random_bytes_never_panic(

@@ -35,9 +35,6 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Whether [`Memory::map`] does anything.
-    pub(super) const MAPS: bool = true;
-
     /// RAM for these ranges (ascending), filled with 0xA5 if so wanted.
     pub(super) fn new(ranges: &[NodeRange], fill: bool) -> Memory {
         let span = ranges.last().map_or(0, |last| last.frames.bytes().end.0);

@@ -72,9 +72,6 @@ unsafe impl PageTables for SimPlatform {
         leaf: Mapping,
         tables: &mut dyn TableFrames,
     ) -> Result<(), MapError> {
-        if !Memory::MAPS {
-            return Err(MapError::Unsupported);
-        }
         let (window, bytes) = (self.vmalloc_range(), leaf.size.bytes());
         if !at.0.is_multiple_of(bytes) || !leaf.pfn.is_aligned(leaf.size.order()) {
             return Err(MapError::Misaligned);

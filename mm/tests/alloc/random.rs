@@ -50,7 +50,7 @@ fn check(mm: &Mm<'_>, allocated: u64, served: u64) -> Result<(), TestCaseError> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 24 }, ..ProptestConfig::default() })]
 
     #[test]
     fn free_parked_and_allocated_frames_are_all_frames(ops in proptest::collection::vec(op(), 1..400)) {

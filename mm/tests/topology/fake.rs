@@ -297,7 +297,7 @@ pub fn any_split() -> impl Strategy<Value = Split> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 512 }))]
 
     #[test]
     fn every_frame_of_a_node_is_in_one_fake_node(

@@ -66,7 +66,7 @@ fn next_merge(blocks: &[Cells]) -> Option<(usize, usize, Cells)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2048))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 2048 }))]
 
     #[test]
     fn the_clean_up_is_that_of_the_model(

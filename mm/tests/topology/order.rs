@@ -183,7 +183,7 @@ fn described(map: &NodeMap<'_>) -> (Vec<u8>, Vec<u8>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 1024 }))]
 
     #[test]
     fn the_order_of_records_changes_ids_only(

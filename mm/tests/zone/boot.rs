@@ -27,7 +27,7 @@ fn memory() -> impl Strategy<Value = Vec<(u16, u64, u64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 400, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 64 }, max_shrink_iters: 400, ..Default::default() })]
 
     #[test]
     #[cfg_attr(miri, ignore = "too slow")]

@@ -186,7 +186,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 400, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 64 }, max_shrink_iters: 400, ..Default::default() })]
 
     /// No frame has two owners, and the sums are right after every step. Frames are the zone's, one
     /// of ours, or reserved.

@@ -203,7 +203,7 @@ fn free_in_any_order<'m>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, max_shrink_iters: 400, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 128 }, max_shrink_iters: 400, ..Default::default() })]
 
     #[test]
     #[cfg_attr(miri, ignore = "too slow")]
