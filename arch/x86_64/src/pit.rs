@@ -19,36 +19,51 @@ const ONCE: u8 = 0b1011_0000;
 const RUN: u8 = 1 << 0;
 const SPEAKER: u8 = 1 << 1;
 const OUTPUT: u8 = 1 << 5;
-/// So many looks for `done` between two at the timer, which takes long to ask.
+/// Looks for what is waited for between two at the timer, which takes long to ask.
 const LOOKS: u32 = 64;
+/// Rounds of a loop that does nothing, likewise.
+const IDLE_ROUNDS: u32 = 256;
 /// Looks at a timer before it is taken for missing.
 const PATIENCE: u32 = 1 << 22;
 
 /// Waits until `done` says so, `limit` at most; says whether it did.
 pub fn wait_until(limit: Duration, mut done: impl FnMut() -> bool) -> bool {
-    let mut left = (limit.as_micros() as u64).saturating_mul(RATE) / 1_000_000;
+    let mut look = || {
+        (0..LOOKS).any(|_| {
+            core::hint::spin_loop();
+            done()
+        })
+    };
+    count(limit, &mut look) || done()
+}
+
+/// Waits for so long. Without a pause between the looks: where a counted instruction is the only
+/// clock, pauses are dear and take no time.
+pub fn wait(time: Duration) {
+    let mut idle = || {
+        (0..IDLE_ROUNDS).for_each(|_| core::hint::black_box(()));
+        false
+    };
+    count(time, &mut idle);
+}
+
+/// Counts the time down; between two looks at the timer calls `look`, and ends when that says so.
+fn count(time: Duration, look: &mut dyn FnMut() -> bool) -> bool {
+    let mut left = (time.as_micros() as u64).saturating_mul(RATE) / 1_000_000;
     while left > 0 {
         let ticks = left.min(LONGEST);
         left -= ticks;
         start(ticks as u16);
         for _ in 0..PATIENCE {
-            for _ in 0..LOOKS {
-                if done() {
-                    return true;
-                }
-                core::hint::spin_loop();
+            if look() {
+                return true;
             }
             if is_over() {
                 break;
             }
         }
     }
-    done()
-}
-
-/// Waits for so long.
-pub fn wait(time: Duration) {
-    wait_until(time, || false);
+    false
 }
 
 fn start(ticks: u16) {
