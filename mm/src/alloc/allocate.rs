@@ -41,9 +41,14 @@ impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
         request: &Request<'_>,
         error: &mut AllocError,
     ) -> Option<FrameBlock<'m>> {
+        if let Some(block) = cpu.block().take_first(cpu.token(), request) {
+            return Some(block);
+        }
         self.try_search(cpu, request).map_err(|why| *error = why).ok()
     }
 
+    #[cold]
+    #[inline(never)]
     fn try_search(
         &self,
         cpu: &LocalCpu<'m, P>,
@@ -86,6 +91,10 @@ impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
         cpu: LocalCpu<'m, P>,
         request: &Request<'_>,
     ) -> Result<FrameBlock<'m>, AllocError> {
+        self.serve_requests(&cpu);
+        if let Some(block) = cpu.block().take_first(cpu.token(), request) {
+            return Ok(block);
+        }
         let plan = plan(cpu.block(), request);
         self.alloc_by(cpu, request, &plan, &mut ())
     }

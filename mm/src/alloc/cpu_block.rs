@@ -3,13 +3,15 @@
 
 use crate::ids::{CpuId, NodeId};
 use crate::pageset::{Pageset, PagesetCell};
+use crate::platform::CpuToken;
 use crate::sync::{AtomicBool, Ordering};
-use crate::units::PhysRange;
+use crate::units::{Order, PhysRange};
 use crate::zone::ZoneKind;
 
 use super::nodes::{NO_ZONE, NodeEntry};
 use super::request_word::RequestWord;
 use super::slot::Slot;
+use super::watermark::Mark;
 use super::ways::{self, Ways};
 use super::{FrameBlock, Request};
 
@@ -40,10 +42,35 @@ impl<'m> CpuBlock<'m> {
     /// `None`: it is for the search to decide.
     #[inline]
     pub(super) fn take_parked(&self, request: &Request<'_>) -> Option<FrameBlock<'m>> {
-        let pageset = self.ways.get(request.way() as usize)?.get();
+        let pageset = self.ways.get(request.parked_way())?.get();
         let word = pageset.pop()?;
         pageset.served().add(1);
         Some(FrameBlock::new(pageset.zone(), word))
+    }
+
+    /// Serves a request from the zone where it begins, above the low mark: a hit. `None`: it is for
+    /// the search to decide.
+    pub(super) fn take_first(
+        &self,
+        token: &CpuToken,
+        request: &Request<'_>,
+    ) -> Option<FrameBlock<'m>> {
+        let (order, limit) = (request.order(), request.zone_limit());
+        let pageset = self.ways.get(request.way())?.get();
+        if let Some(word) = pageset.kept().take(order) {
+            pageset.served().add(1);
+            return Some(FrameBlock::new(pageset.zone(), word));
+        }
+        let slot = self.slots.get(usize::from(pageset.index()))?;
+        if pageset.is_boot() {
+            return None;
+        }
+        let block = match order == Order::ZERO {
+            true => slot.take(token, order, Mark::Low, limit).ok()?,
+            false => slot.take_block(token, order, Mark::Low, limit).ok()?,
+        };
+        slot.counters.served.add(1);
+        Some(block)
     }
 
     /// Puts a single frame into the pageset of its zone, if there is room; false changes nothing.

@@ -117,11 +117,11 @@ impl<'m, P: CpuPlatform> MemorySubsystem<'m, P> {
 
     /// How many frames of a zone are parked, all CPUs together.
     pub fn parked_in(&self, zone: ZoneId) -> u64 {
-        self.pagesets_of(zone).map(|pageset| u64::from(pageset.count())).sum()
+        self.pagesets_of(zone).map(|pageset| u64::from(pageset.parked())).sum()
     }
 
     /// How many frames of a zone can be parked at most, all CPUs together: what the pagesets hold
-    /// when each is one short of its limit.
+    /// when each is one short of its limit and keeps every block that it can.
     pub fn parked_bound(&self, zone: ZoneId) -> u64 {
         self.pagesets_of(zone).map(|pageset| u64::from(pageset.bound())).sum()
     }

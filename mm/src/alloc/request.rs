@@ -23,8 +23,9 @@ use super::ways;
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     policy: Policy<'a>,
-    /// Follows from the rest.
-    way: u32,
+    /// Follows from the rest, as the next.
+    way: u16,
+    parked: u16,
     order: Order,
     zone_limit: ZoneKind,
     zero: bool,
@@ -39,6 +40,7 @@ impl<'a> Request<'a> {
         Request {
             policy: Policy::Local,
             way: 0,
+            parked: 0,
             order,
             zone_limit: ZoneKind::Normal,
             zero: false,
@@ -121,17 +123,24 @@ impl<'a> Request<'a> {
         self.reserve
     }
 
-    /// Where in a CPU's table of ways its pageset is.
+    /// Where in a CPU's table of ways the zone is where it begins, if it is there.
     #[inline]
-    pub(super) const fn way(&self) -> u32 {
-        self.way
+    pub(super) const fn way(&self) -> usize {
+        self.way as usize
+    }
+
+    /// The same for a single frame, which the zone's pageset may serve.
+    #[inline]
+    pub(super) const fn parked_way(&self) -> usize {
+        self.parked as usize
     }
 
     const fn with_way(self) -> Request<'a> {
-        let way = match self.order.get() == 0 && !self.zero {
-            true => ways::way(&self.policy, self.zone_limit, self.this_node),
-            false => ways::SEARCH,
+        let way = match self.zero {
+            true => ways::SEARCH,
+            false => ways::way(&self.policy, self.zone_limit, self.this_node),
         };
-        Request { way, ..self }
+        let parked = if self.order.get() == 0 { way } else { ways::SEARCH };
+        Request { way, parked, ..self }
     }
 }

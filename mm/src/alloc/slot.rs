@@ -4,7 +4,7 @@ use crate::pageset::{BlockWord, Pageset, PagesetCell, ROW, Refused as Unstacked}
 use crate::platform::CpuToken;
 use crate::sync::AtomicBool;
 use crate::units::{Order, Pfn};
-use crate::zone::{Cursor, FreeError, Zone, ZoneId, ZoneKind};
+use crate::zone::{Cursor, FreeError, RowBatch, Zone, ZoneId, ZoneKind};
 
 use super::FrameBlock;
 use super::counters::LocalCounters;
@@ -79,16 +79,16 @@ impl<'m> Slot<'m> {
 
     /// How many frames are parked here.
     pub(super) fn parked(&self) -> u32 {
-        self.cell.get().count()
+        self.cell.get().parked()
     }
 
     /// Whether a drain would do anything.
     pub(super) fn has_work(&self) -> bool {
-        self.pageset().is_some_and(|pageset| pageset.count() > 0 || pageset.is_stale())
+        self.pageset().is_some_and(|pageset| pageset.parked() > 0 || pageset.is_stale())
     }
 
-    /// Takes a block. Single frames come from the pageset while it has some; only what comes from
-    /// the zone is held against the mark.
+    /// Takes a block. What is parked comes first; only what comes from the zone is held against the
+    /// mark.
     pub(super) fn take(
         &self,
         token: &CpuToken,
@@ -96,28 +96,51 @@ impl<'m> Slot<'m> {
         mark: Mark,
         limit: ZoneKind,
     ) -> Result<FrameBlock<'m>, Refused> {
+        if order != Order::ZERO {
+            return self.take_block(token, order, mark, limit);
+        }
         let pageset = self.cell.get();
-        if order == Order::ZERO
-            && let Some(word) =
-                pageset.pop().or_else(|| pageset.find_top().then(|| pageset.pop())?)
-        {
+        if let Some(word) = pageset.pop().or_else(|| pageset.find_top().then(|| pageset.pop())?) {
+            return Ok(FrameBlock::new(self.zone, word));
+        }
+        if !self.may_take(1, mark, limit) {
+            return Err(Refused::Mark);
+        }
+        let taken = match pageset.is_boot() {
+            true => self.zone.take(token, &self.cursor, order),
+            false => self.refill(token, pageset),
+        };
+        // No single frame left although some were counted: other CPUs were faster.
+        taken.map(|pfn| self.block(order, pfn)).ok_or(Refused::Mark)
+    }
+
+    /// The same for more than one frame.
+    #[inline]
+    pub(super) fn take_block(
+        &self,
+        token: &CpuToken,
+        order: Order,
+        mark: Mark,
+        limit: ZoneKind,
+    ) -> Result<FrameBlock<'m>, Refused> {
+        if let Some(word) = self.cell.get().kept().take(order) {
             return Ok(FrameBlock::new(self.zone, word));
         }
         if !self.may_take(order.pages(), mark, limit) {
             return Err(Refused::Mark);
         }
-        let taken = match order == Order::ZERO && !pageset.is_boot() {
-            true => self.refill(token, pageset),
-            false => self.zone.take(token, &self.cursor, order),
-        };
-        let block = |pfn| FrameBlock::new(self.zone, BlockWord::new(self.index, order, pfn));
-        // No single frame left although some were counted: other CPUs were faster.
-        let why = if order == Order::ZERO { Refused::Mark } else { Refused::Order };
-        taken.map(block).ok_or(why)
+        let taken = self.zone.take(token, &self.cursor, order);
+        taken.map(|pfn| self.block(order, pfn)).ok_or(Refused::Order)
+    }
+
+    #[inline]
+    fn block(&self, order: Order, pfn: Pfn) -> FrameBlock<'m> {
+        FrameBlock::new(self.zone, BlockWord::new(self.index, order, pfn))
     }
 
     /// Whether the zone may give `pages` frames (order-dependent only in the number: whether a
     /// block of the order is there shows when it is taken).
+    #[inline]
     pub(super) fn may_take(&self, pages: u64, mark: Mark, limit: ZoneKind) -> bool {
         let zone = self.zone;
         leaves_enough(zone.free(), pages, mark.of(zone.watermarks()), zone.protection(limit))
@@ -139,77 +162,94 @@ impl<'m> Slot<'m> {
     /// Takes a frame for the caller from the zone, and with it a batch for the empty pageset, from
     /// which they come out in the zone's order.
     fn refill(&self, token: &CpuToken, pageset: &Pageset<'_>) -> Option<Pfn> {
-        let mut frames = [Pfn(0); ROW];
-        let wanted = (pageset.batch() as usize + 1).min(ROW);
-        let taken = self.zone.take_batch(token, &self.cursor, frames.get_mut(..wanted)?);
-        let (&first, rest) = frames.get(..taken)?.split_first()?;
+        let mut batch = RowBatch::new();
+        let wanted = (pageset.batch() as usize + 1).min(ROW) as u16;
+        self.zone.take_batch(token, &self.cursor, wanted, &mut batch);
+        let first = batch.take_first()?;
         self.counters.refills.add(1);
-        let parked = pageset.fill(self.first, rest);
-        if parked < rest.len() {
-            self.put_back(token, &rest[parked..]);
+        if !pageset.fill(self.first, &mut batch) {
+            self.put_back(token, &batch);
         }
         Some(first)
     }
 
-    /// Frees a block of this zone: a single frame into the pageset, others to the zone.
+    /// Frees a block of this zone: into the pageset, if it is of an order of which that has room
+    /// for another, or to the zone.
+    #[inline]
     pub(super) fn give(&self, token: &CpuToken, block: FrameBlock<'_>) -> Result<(), FreeError> {
         let (word, order, pfn) = (block.word(), block.order(), block.leak());
         let pageset = self.cell.get();
-        if order != Order::ZERO || pageset.is_boot() {
-            // SAFETY: whoever owned the block gave it up.
-            return unsafe { self.zone.put(token, pfn, order) };
+        let parked = match order == Order::ZERO {
+            true => self.park(token, pageset, word),
+            false => !pageset.is_boot() && pageset.kept().keep(word),
+        };
+        if parked {
+            return Ok(());
+        }
+        // SAFETY: whoever owned the block gave it up.
+        unsafe { self.zone.put(token, pfn, order) }
+    }
+
+    /// Parks a single frame, and makes room for it; false when there can be none.
+    #[inline(never)]
+    fn park(&self, token: &CpuToken, pageset: &Pageset<'_>, word: BlockWord) -> bool {
+        if pageset.is_boot() {
+            return false;
         }
         let parked = pageset.push(word).or_else(|why| {
             match why {
                 Unstacked::OtherSegment => {
-                    self.drain(token);
-                    pageset.move_to_segment(self.first, pfn);
+                    self.drain_stack(token, pageset);
+                    pageset.move_to_segment(self.first, word.pfn());
                 }
                 Unstacked::Full if pageset.find_room() => {}
                 Unstacked::Full => self.drain_row(token, pageset),
             }
             pageset.push(word)
         });
-        match parked {
-            Ok(()) => Ok(()),
-            // A limit of one frame leaves room for none.
-            // SAFETY: as above.
-            Err(_) => unsafe { self.zone.put(token, pfn, order) },
-        }
+        // A limit of one frame leaves room for none.
+        parked.is_ok()
     }
 
     /// Gives all parked frames back to the zone.
     pub(super) fn drain(&self, token: &CpuToken) {
         let Some(pageset) = self.pageset() else { return };
-        while pageset.count() > 0 {
-            self.drain_oldest(token, pageset, ROW);
+        self.drain_stack(token, pageset);
+        while let Some(block) = pageset.kept().take_any() {
+            // SAFETY: what is kept is nobody's.
+            let refused = unsafe { self.zone.put(token, block.pfn(), block.order()) };
+            debug_assert_eq!(refused, Ok(()), "a kept block was not the pageset's");
         }
         pageset.refit();
     }
 
-    /// Gives the oldest frames back, until a batch is missing to the limit.
-    fn drain_row(&self, token: &CpuToken, pageset: &Pageset<'_>) {
-        // With the frame that is pushed next it is a batch below the limit.
-        let keep = pageset.limit().saturating_sub(pageset.batch() + 1);
-        while pageset.count() > keep {
-            let surplus = (pageset.count() - keep) as usize;
-            self.drain_oldest(token, pageset, surplus.min(ROW));
+    fn drain_stack(&self, token: &CpuToken, pageset: &Pageset<'_>) {
+        while pageset.count() > 0 {
+            self.drain_oldest(token, pageset, ROW as u32);
         }
+    }
+
+    /// Gives the oldest frames of a full pageset back: with the one that is pushed next it is a
+    /// batch below the limit then, or not so far where they are scattered.
+    fn drain_row(&self, token: &CpuToken, pageset: &Pageset<'_>) {
+        let keep = pageset.limit().saturating_sub(pageset.batch() + 1);
+        let surplus = pageset.count().saturating_sub(keep);
+        self.drain_oldest(token, pageset, surplus.min(ROW as u32));
         pageset.find_room();
     }
 
-    fn drain_oldest(&self, token: &CpuToken, pageset: &Pageset<'_>, count: usize) {
-        let mut frames = [Pfn(0); ROW];
-        let taken = pageset.take_oldest(&mut frames[..count.min(ROW)]);
-        self.put_back(token, &frames[..taken]);
+    fn drain_oldest(&self, token: &CpuToken, pageset: &Pageset<'_>, count: u32) {
+        let mut batch = RowBatch::new();
+        pageset.take_oldest(count, &mut batch);
+        self.put_back(token, &batch);
         self.counters.drains.add(1);
     }
 
-    fn put_back(&self, token: &CpuToken, frames: &[Pfn]) {
+    fn put_back(&self, token: &CpuToken, batch: &RowBatch) {
         // Parked frames were taken from this zone, or came in through `FrameBlock`. One that the
         // zone refuses came through `from_raw` against its contract, and stays out.
         // SAFETY: what is parked or left over from a refill is nobody's.
-        let refused = unsafe { self.zone.put_batch(token, frames) };
+        let refused = unsafe { self.zone.put_batch(token, batch) };
         debug_assert_eq!(refused, None, "a parked frame was not the pageset's");
     }
 }

@@ -30,6 +30,7 @@ pub enum Mark {
 
 impl Mark {
     /// The mark in a zone, in frames.
+    #[inline]
     pub fn of(self, marks: Watermarks) -> u64 {
         match self {
             Mark::Low => marks.low,
@@ -45,6 +46,7 @@ impl Mark {
 
 /// Whether a block of `pages` frames may be taken of `free`: after it more than `mark` and
 /// `protection` together must be left, its own last frame counted in.
+#[inline]
 pub fn leaves_enough(free: u64, pages: u64, mark: u64, protection: u64) -> bool {
     free.saturating_sub(pages.saturating_sub(1)) > mark.saturating_add(protection)
 }

@@ -1,8 +1,7 @@
-//! From a request to the pageset that most likely serves it, by one load.
+//! From a request to the zone that most likely serves it, by one load.
 //!
-//! A request for a single frame carries the number of its way ([`Request::way`]). Each CPU has a
-//! table of pagesets by that number: the one of the zone where the search for such a request
-//! begins. Where that zone is not the one that the request means to begin at, as for a node without
+//! A request carries the number of its way ([`Request::way`]). Each CPU has a table of pagesets by
+//! that number: the one of the zone where the search for such a request begins. Where that zone is not the one that the request means to begin at, as for a node without
 //! memory, the boot pageset stays in the table: it is empty, so the search decides.
 //!
 //! ```text
@@ -13,7 +12,7 @@
 //! [`Request::way`]: super::Request::way
 #![forbid(unsafe_code)]
 
-use crate::ids::NodeId;
+use crate::ids::{MAX_NODES, NodeId};
 use crate::pageset::{Pageset, PagesetCell};
 use crate::zone::{RawMemory, ZoneKind};
 
@@ -21,21 +20,23 @@ use super::Policy;
 use super::nodes::{NO_ZONE, NodeEntry};
 
 /// The way of requests that always search.
-pub(super) const SEARCH: u32 = u32::MAX;
+pub(super) const SEARCH: u16 = u16::MAX;
 
 const KINDS: usize = ZoneKind::ALL.len();
+const _: () = assert!(NEAR + KINDS * MAX_NODES < SEARCH as usize);
 /// Ways that begin near the CPU.
 pub(super) const NEAR: usize = 2 * KINDS;
 
-/// The way of a request for a single frame that need not be zeroed.
-pub(super) const fn way(policy: &Policy<'_>, limit: ZoneKind, this_node: bool) -> u32 {
-    let limit = limit.index() as u32;
+/// The way of a request for frames that need not be zeroed.
+pub(super) const fn way(policy: &Policy<'_>, limit: ZoneKind, this_node: bool) -> u16 {
+    let limit = limit.index() as u16;
     match policy {
-        Policy::Local => limit + if this_node { KINDS as u32 } else { 0 },
+        Policy::Local => limit + if this_node { KINDS as u16 } else { 0 },
         // With one node it makes no difference.
         Policy::Preferred(_) if !cfg!(feature = "numa") => limit,
+        Policy::Preferred(node) if node.index() >= MAX_NODES => SEARCH,
         // Its ways are of its own zones only.
-        Policy::Preferred(node) => (NEAR + KINDS * node.index()) as u32 + limit,
+        Policy::Preferred(node) => (NEAR + KINDS * node.index()) as u16 + limit,
         _ => SEARCH,
     }
 }

@@ -4,9 +4,9 @@ use core::hint::assert_unchecked;
 
 use crate::sync::{LocalWord, LocalWord32};
 use crate::units::{Order, Pfn};
-use crate::zone::Zone;
+use crate::zone::{Row, RowBatch, Zone};
 
-use super::{BlockWord, PagesetSizes};
+use super::{BlockWord, KeptBlocks, PagesetSizes};
 
 /// Frames that one page has room for, beside the header.
 pub const CAPACITY: usize = 960;
@@ -14,7 +14,7 @@ pub const CAPACITY: usize = 960;
 const END: u32 = CAPACITY as u32;
 
 const HEADER_BYTES: usize = 256;
-const HEADER_USED: usize = 4 * 8 + 7 * 4;
+const HEADER_USED: usize = 4 * 8 + 7 * 4 + 4 + size_of::<KeptBlocks>();
 
 /// Single frames of one zone, last in first out. One page: what it holds are offsets of 32 bits
 /// from `base`, the first frame of a segment of 2^32 frames; a wider zone has several segments, and
@@ -49,6 +49,8 @@ pub struct Pageset<'m> {
     /// The limit that the ceiling follows.
     fitted: LocalWord32,
     batch: LocalWord32,
+    /// Blocks of more than one frame, beside the stack.
+    kept: KeptBlocks,
     _unused: [LocalWord32; (HEADER_BYTES - HEADER_USED) / 4],
     offsets: [LocalWord32; CAPACITY],
 }
@@ -89,6 +91,7 @@ impl<'m> Pageset<'m> {
             limit: LocalWord32::new(sizes.limit()),
             fitted: LocalWord32::new(0),
             batch: LocalWord32::new(sizes.batch),
+            kept: KeptBlocks::new(),
             _unused: core::array::from_fn(|_| LocalWord32::new(0)),
             offsets: core::array::from_fn(|_| LocalWord32::new(0)),
         };
@@ -120,12 +123,29 @@ impl<'m> Pageset<'m> {
         self.zone
     }
 
+    /// The zone's place among all zones.
+    #[inline]
+    pub(crate) fn index(&self) -> u16 {
+        BlockWord::from_bits(self.base.get()).zone()
+    }
+
     /// The frame that it fills itself.
     pub fn frame(&self) -> Pfn {
         self.frame
     }
 
-    /// How many frames it holds. Exact on its own CPU, elsewhere some recent number or a mixture
+    /// The blocks of more than one frame. Nobody keeps one in the boot pageset.
+    #[inline]
+    pub fn kept(&self) -> &KeptBlocks {
+        &self.kept
+    }
+
+    /// How many frames are parked: those on the stack and those of blocks that are kept.
+    pub fn parked(&self) -> u32 {
+        self.count() + self.kept.frames()
+    }
+
+    /// How many frames the stack holds. Exact on its own CPU, elsewhere some recent number or a mixture
     /// of two.
     pub fn count(&self) -> u32 {
         let (bottom, top) = (self.bottom.get(), self.top.get());
@@ -138,10 +158,10 @@ impl<'m> Pageset<'m> {
         self.limit.get()
     }
 
-    /// How many frames it may hold: one less than the limit, or than the one before as long as its
-    /// CPU does not keep to the new one.
+    /// How many frames may be parked: one less on the stack than the limit, or than the one before
+    /// as long as its CPU does not keep to the new one, and the blocks that can be kept.
     pub fn bound(&self) -> u32 {
-        self.limit.get().max(self.fitted.get()).saturating_sub(1)
+        self.limit.get().max(self.fitted.get()).saturating_sub(1) + KeptBlocks::BOUND
     }
 
     /// Whether its CPU has yet to keep to the limit.
@@ -211,42 +231,67 @@ impl<'m> Pageset<'m> {
         self.top.get() < self.ceiling.get()
     }
 
-    /// Fills the empty stack with single frames of its zone, so that they come out in this order;
-    /// says how many it took, from the first on: as many as the limit allows, up to the first of
-    /// another segment. `first` is where the zone's first segment begins.
-    pub(crate) fn fill(&self, first: Pfn, frames: &[Pfn]) -> usize {
-        let Some(&one) = frames.first().filter(|_| self.count() == 0) else { return 0 };
+    /// Fills the empty stack with single frames of its zone, so that they come out in this order:
+    /// as many as the limit allows. What it has no place for, or is of another segment than the
+    /// first, stays in the batch: then it says false. `first` is where the zone's first segment
+    /// begins.
+    pub(crate) fn fill(&self, first: Pfn, batch: &mut RowBatch) -> bool {
+        let Some(one) = batch.rows().iter().find(|row| row.frames != 0) else { return true };
+        let one = one.start;
+        if self.count() > 0 {
+            return false;
+        }
         self.move_to_segment(first, one);
         let base = BlockWord::from_bits(self.base.get()).pfn();
-        let offset = |frame: &Pfn| frame.0.wrapping_sub(base.0);
-        let frames = frames.get(..self.most() as usize).unwrap_or(frames);
-        let near = frames.iter().fold(0, |all, frame| all | offset(frame)) >> 32 == 0;
-        let frames = match near {
-            true => frames,
-            false => &frames[..frames.iter().take_while(|at| offset(at) >> 32 == 0).count()],
-        };
-        for (place, frame) in self.offsets.iter().zip(frames.iter().rev()) {
-            place.set(offset(frame) as u32);
+        let end = batch.count().min(self.most());
+        let mut place = end;
+        let mut all = true;
+        for row in batch.rows_mut() {
+            let offset = row.start.0.wrapping_sub(base.0);
+            // A row is of one segment: they begin at multiples of 64.
+            let Ok(offset) = u32::try_from(offset) else {
+                all &= row.frames == 0;
+                continue;
+            };
+            while row.frames != 0 && place > 0 {
+                place -= 1;
+                if let Some(slot) = self.offsets.get(place as usize) {
+                    slot.set(offset | row.frames.trailing_zeros());
+                }
+                row.frames &= row.frames - 1;
+            }
+            all &= row.frames == 0;
         }
-        self.top.set(frames.len() as u32);
-        frames.len()
+        // Where less came than was counted, the places below are empty.
+        self.bottom.set(place);
+        self.floor.set(place);
+        self.top.set(end);
+        self.refit();
+        all
     }
 
-    /// Takes the frames that have been here longest, as many as there are and `into` has room for.
-    pub(crate) fn take_oldest(&self, into: &mut [Pfn]) -> usize {
-        let taken = into.len().min(self.count() as usize);
+    /// Takes the frames that have been here longest and adds them to `into`: `count` at most, as
+    /// many as there are, and as many as it has room for. Says how many.
+    pub(crate) fn take_oldest(&self, count: u32, into: &mut RowBatch) -> u32 {
+        let count = count.min(self.count());
         let base = BlockWord::from_bits(self.base.get()).pfn();
-        let bottom = self.bottom.get() as usize;
-        let (above, below) = into[..taken].split_at_mut(taken.min(CAPACITY - bottom.min(CAPACITY)));
-        for (part, from) in [(above, bottom), (below, 0)] {
-            for (frame, place) in part.iter_mut().zip(self.offsets.iter().skip(from)) {
-                *frame = Pfn(base.0.wrapping_add(u64::from(place.get())));
+        let bottom = self.bottom.get();
+        let above = self.offsets.get(bottom as usize..).unwrap_or(&[]);
+        let above = above.get(..count as usize).unwrap_or(above);
+        let below = &self.offsets[..count as usize - above.len()];
+        let mut taken = 0;
+        for mut places in [above, below] {
+            while !places.is_empty() && into.room() > 0 {
+                let (start, frames, count) = lowest_row(places);
+                into.push(Row { start: base + u64::from(start), frames });
+                places = places.get(count..).unwrap_or(&[]);
+                taken += count as u32;
             }
         }
-        let (end, in_two) = (bottom + taken, self.floor.get() as usize != bottom);
-        let bottom = if in_two && end >= CAPACITY { end - CAPACITY } else { end } as u32;
+        let (end, in_two) = (bottom + taken, self.floor.get() != bottom);
+        let bottom = if in_two && end >= END { end - END } else { end };
         self.bottom.set(bottom);
-        if !(in_two && end < CAPACITY) {
+        if !(in_two && end < END) {
             self.floor.set(bottom);
         }
         if self.count() == 0 {
@@ -280,15 +325,20 @@ impl<'m> Pageset<'m> {
         });
     }
 
-    /// Whether it holds this frame. Exact on its own CPU; elsewhere, while the CPU works, a guess.
+    /// Whether this frame is parked here. Exact on its own CPU; elsewhere, while the CPU works, a
+    /// guess.
     pub fn holds(&self, frame: Pfn) -> bool {
+        self.kept.holds(frame) || self.has_on_stack(frame)
+    }
+
+    fn has_on_stack(&self, frame: Pfn) -> bool {
         let base = BlockWord::from_bits(self.base.get()).pfn();
         let Ok(offset) = u32::try_from(frame.0.wrapping_sub(base.0)) else { return false };
         let ring = self.offsets.iter().skip(self.bottom.get() as usize).chain(&self.offsets);
         ring.take(self.count() as usize).any(|place| place.get() == offset)
     }
 
-    /// How many frames it may hold: one less than the limit, at which some go.
+    /// How many frames the stack may hold: one less than the limit, at which some go.
     fn most(&self) -> u32 {
         self.fitted.get().min(END).saturating_sub(1)
     }
@@ -297,6 +347,23 @@ impl<'m> Pageset<'m> {
     fn restart(&self) {
         [&self.top, &self.floor, &self.bottom].iter().for_each(|word| word.set(0));
     }
+}
+
+/// The frames of one row that these places begin with: the row's start, its bits, and how many.
+fn lowest_row(places: &[LocalWord32]) -> (u32, u64, usize) {
+    let start = places.first().map_or(0, |place| place.get() & !63);
+    let mut frames = 0_u64;
+    let mut count = 0;
+    for place in places {
+        let bit = place.get() ^ start;
+        // One that is there twice is left for another row, and so for the zone to refuse.
+        if bit > 63 || frames >> bit & 1 == 1 {
+            break;
+        }
+        frames |= 1 << bit;
+        count += 1;
+    }
+    (start, frames, count)
 }
 
 /// What one of the words says that hold a place in the array, or its end.

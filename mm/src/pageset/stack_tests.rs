@@ -101,31 +101,44 @@ fn a_new_limit_holds_from_the_next_fit_on() {
         assert_eq!(push(set, 0x3000), Err(Refused::Full));
         assert_eq!(set.count(), 12);
         set.resize(PagesetSizes::BOOT);
-        set.take_oldest(&mut [Pfn(0); 20]);
+        set.take_oldest(20, &mut RowBatch::new());
         assert_eq!((set.count(), push(set, 0x3000)), (0, Err(Refused::Full)));
     });
+}
+
+/// These frames on their way.
+fn batch(frames: impl IntoIterator<Item = u64>) -> RowBatch {
+    let mut batch = RowBatch::new();
+    frames.into_iter().for_each(|frame| assert!(batch.add(Pfn(frame))));
+    batch
 }
 
 #[test]
 fn what_fills_it_comes_out_in_order_and_ends_with_the_segment() {
     with_pageset(63, 960, |set| {
-        let frames: Vec<Pfn> = (0..63).map(|at| Pfn(0x4000 + at)).collect();
-        assert_eq!(set.fill(Pfn(0x1000), &frames), 63);
-        assert_eq!(set.fill(Pfn(0x1000), &frames), 0, "it was not empty");
-        assert!(frames.iter().all(|frame| pop(set) == Some(frame.0)));
+        let frames = 0x4001..0x4040;
+        assert!(set.fill(Pfn(0x1000), &mut batch(frames.clone())));
+        assert!(!set.fill(Pfn(0x1000), &mut batch([0x5000])), "it was not empty");
+        assert_eq!(set.count(), 63);
+        assert!(frames.into_iter().all(|frame| pop(set) == Some(frame)));
         assert_eq!((pop(set), set.count()), (None, 0));
 
-        let next = Pfn(0x1000 + (1 << 32));
-        assert_eq!(set.fill(Pfn(0x1000), &[Pfn(next.0 - 2), Pfn(next.0 - 1), next]), 2);
-        assert_eq!(pop(set), Some(next.0 - 2));
-        assert_eq!(pop(set), Some(next.0 - 1));
-        assert_eq!(set.fill(Pfn(0x1000), &[next, Pfn(next.0 - 1)]), 1);
-        assert_eq!(pop(set), Some(next.0));
-        assert_eq!(set.fill(Pfn(0x1000), &[]), 0);
+        let next = 0x1000 + (1 << 32);
+        let mut two = batch([next - 2, next - 1, next, 0x3000]);
+        assert!(!set.fill(Pfn(0x1000), &mut two));
+        assert_eq!(two.iter().map(|frame| frame.0).collect::<Vec<_>>(), [next]);
+        assert_eq!(set.count(), 3);
+        assert_eq!([pop(set), pop(set), pop(set)], [Some(next - 2), Some(next - 1), Some(0x3000)]);
+        assert_eq!((pop(set), set.count()), (None, 0));
+        let mut two = batch([next, next - 1]);
+        assert!(!set.fill(Pfn(0x1000), &mut two));
+        assert_eq!((pop(set), pop(set)), (Some(next), None));
+        assert!(set.fill(Pfn(0x1000), &mut batch([])));
     });
     with_pageset(3, 3, |set| {
-        let frames = [1, 2, 3, 4].map(|at| Pfn(0x1000 + at));
-        assert_eq!(set.fill(Pfn(0x1000), &frames), 2, "no more than the limit allows");
+        let mut four = batch([0x1001, 0x1002, 0x1003, 0x1004]);
+        assert!(!set.fill(Pfn(0x1000), &mut four), "no more than the limit allows");
+        assert!(four.iter().eq([Pfn(0x1003), Pfn(0x1004)]));
         assert_eq!((pop(set), pop(set)), (Some(0x1001), Some(0x1002)));
     });
 }
@@ -155,12 +168,15 @@ proptest::proptest! {
                         proptest::prop_assert_eq!(pop(set), model.pop_back());
                     },
                     2 => {
-                        let mut buffer = [Pfn(0); 200];
-                        let taken = set.take_oldest(&mut buffer[..number as usize]);
-                        proptest::prop_assert_eq!(taken, model.len().min(number as usize));
-                        for frame in &buffer[..taken] {
-                            proptest::prop_assert_eq!(Some(frame.0), model.pop_front());
-                        }
+                        let mut batch = RowBatch::new();
+                        let taken = set.take_oldest(number as u32, &mut batch);
+                        let most = model.len().min(number as usize);
+                        proptest::prop_assert!(batch.room() == 0 || taken as usize == most);
+                        let mut oldest: Vec<u64> = model.drain(..taken as usize).collect();
+                        let mut got: Vec<u64> = batch.iter().map(|frame| frame.0).collect();
+                        oldest.sort();
+                        got.sort();
+                        proptest::prop_assert_eq!(got, oldest);
                     }
                     _ => {
                         high = number * 6;

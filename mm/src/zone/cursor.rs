@@ -10,10 +10,10 @@ pub struct Cursor {
     area: LocalWord32,
     block: LocalWord32,
     huge_area: LocalWord32,
-    huge_region: LocalWord32,
+    huge_block: LocalWord32,
 }
 
-/// A block or region that does not exist: an area has less than 2^32 - 1 of either.
+/// A block that does not exist: an area has less than 2^32 - 1.
 const NOWHERE: u32 = u32::MAX;
 
 impl Cursor {
@@ -23,7 +23,7 @@ impl Cursor {
             area: LocalWord32::new(0),
             block: LocalWord32::new(NOWHERE),
             huge_area: LocalWord32::new(0),
-            huge_region: LocalWord32::new(NOWHERE),
+            huge_block: LocalWord32::new(NOWHERE),
         }
     }
 
@@ -37,14 +37,14 @@ impl Cursor {
         self.block.set(block as u32);
     }
 
-    /// Area and region for orders 9 and 10.
+    /// Area and block for orders 9 and 10.
     pub(super) fn huge(&self) -> (usize, usize) {
-        (self.huge_area.get() as usize, self.huge_region.get() as usize)
+        (self.huge_area.get() as usize, self.huge_block.get() as usize)
     }
 
-    pub(super) fn set_huge(&self, area: usize, region: usize) {
+    pub(super) fn set_huge(&self, area: usize, block: usize) {
         self.huge_area.set(area as u32);
-        self.huge_region.set(region as u32);
+        self.huge_block.set(block as u32);
     }
 }
 

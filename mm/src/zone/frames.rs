@@ -2,7 +2,7 @@
 //! tests and benchmarks.
 #![forbid(unsafe_code)]
 
-use super::{Cursor, FreeError, RawMemory, ReleaseError};
+use super::{Cursor, FreeError, RawMemory, ReleaseError, RowBatch};
 use crate::platform::CpuToken;
 use crate::units::{Order, Pfn, PfnRange};
 
@@ -34,17 +34,27 @@ pub trait FreeFrames<'m>: Send + Sync + Sized {
     /// that is no frame of the zone's, or else the lowest that is free already.
     fn put(&self, token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError>;
 
-    /// Takes single frames, as many as `into` has room for, or fewer; says how many. 0 only when
-    /// there is none.
-    fn take_batch(&self, token: &CpuToken, cursor: &Cursor, into: &mut [Pfn]) -> usize {
-        into.iter_mut()
-            .map_while(|slot| self.take(token, cursor, Order::ZERO).map(|frame| *slot = frame))
-            .count()
+    /// Takes single frames and adds them to `into`, which is empty: at most `wanted`, and fewer
+    /// where they are scattered; says how many. 0 only when there is none.
+    fn take_batch(
+        &self,
+        token: &CpuToken,
+        cursor: &Cursor,
+        wanted: u16,
+        into: &mut RowBatch,
+    ) -> u16 {
+        let mut taken = 0;
+        while taken < wanted && into.room() > 0 {
+            let Some(frame) = self.take(token, cursor, Order::ZERO) else { break };
+            into.add(frame);
+            taken += 1;
+        }
+        taken
     }
     /// Puts single frames back. One that was not taken is left out, the others are put back, and
     /// the first such error is returned.
-    fn put_batch(&self, token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
-        frames.iter().fold(None, |first, &frame| {
+    fn put_batch(&self, token: &CpuToken, frames: &RowBatch) -> Option<FreeError> {
+        frames.iter().fold(None, |first, frame| {
             let error = self.put(token, frame, Order::ZERO).err();
             first.or(error)
         })

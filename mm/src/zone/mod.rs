@@ -12,6 +12,7 @@
 //! cursor    Cursor       where a CPU took last
 //! layout    Layout       what every zone's metadata begins with
 //! managed   Managed      which frames were released to the zone
+//! rows      RowBatch     single frames on their way between a zone and a pageset
 //! raw       RawMemory    the caller's metadata memory, cut into slices: the only `unsafe` here
 //! ```
 
@@ -24,6 +25,7 @@ mod kind;
 mod layout;
 mod managed;
 mod raw;
+mod rows;
 mod shared;
 mod span;
 
@@ -36,6 +38,7 @@ pub use free_map::Block;
 pub use free_map::FreeMap;
 pub use kind::{ZoneId, ZoneKind};
 pub use raw::RawMemory;
+pub use rows::{Row, RowBatch};
 pub use shared::{Watermarks, Zone};
 pub(crate) use span::populated_kinds;
 pub use span::{ZoneSpan, kernel_pages, zone_span};

@@ -3,8 +3,8 @@
 use super::managed::{Managed, range_of};
 use super::span::{present_ranges, zone_span};
 use super::{
-    Cursor, FreeError, FreeFrames, FreeMap, RawMemory, ReleaseError, ShrinkError, ZoneId, ZoneKind,
-    ZoneSpan,
+    Cursor, FreeError, FreeFrames, FreeMap, RawMemory, ReleaseError, RowBatch, ShrinkError, ZoneId,
+    ZoneKind, ZoneSpan,
 };
 use crate::platform::{CpuToken, PhysMap};
 use crate::sync::{AtomicU64, Ordering::Relaxed};
@@ -126,6 +126,7 @@ impl<'m> Zone<'m> {
 
     /// Free frames; those parked in pagesets are not free. Never less than what can be taken:
     /// frames that a CPU is just taking or putting count as free.
+    #[inline]
     pub fn free(&self) -> u64 {
         self.frames.free()
     }
@@ -162,20 +163,28 @@ impl<'m> Zone<'m> {
     }
 
     /// Takes a block; `None` when there is none. `cursor` is this CPU's own for this zone.
+    #[inline]
     pub fn take(&self, token: &CpuToken, cursor: &Cursor, order: Order) -> Option<Pfn> {
         self.frames.take(token, cursor, order)
     }
 
-    /// Takes single frames, as many as `into` has room for, or fewer where they are scattered; says
-    /// how many.
-    pub fn take_batch(&self, token: &CpuToken, cursor: &Cursor, into: &mut [Pfn]) -> usize {
-        self.frames.take_batch(token, cursor, into)
+    /// Takes single frames and adds them to `into`, which is empty: at most `wanted`, and fewer
+    /// where they are scattered; says how many. 0 only when there is none.
+    pub fn take_batch(
+        &self,
+        token: &CpuToken,
+        cursor: &Cursor,
+        wanted: u16,
+        into: &mut RowBatch,
+    ) -> u16 {
+        self.frames.take_batch(token, cursor, wanted, into)
     }
 
     /// Puts a block back, or an aligned part of one. Nothing changes on an error.
     ///
     /// # Safety
     /// The block was taken from this zone, and nobody uses it any more.
+    #[inline(never)]
     pub unsafe fn put(&self, token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
         self.frames.put(token, block, order)
     }
@@ -185,7 +194,7 @@ impl<'m> Zone<'m> {
     ///
     /// # Safety
     /// Nobody uses the frames any more.
-    pub unsafe fn put_batch(&self, token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
+    pub unsafe fn put_batch(&self, token: &CpuToken, frames: &RowBatch) -> Option<FreeError> {
         self.frames.put_batch(token, frames)
     }
 
@@ -221,6 +230,7 @@ impl<'m> Zone<'m> {
     }
 
     /// The watermarks.
+    #[inline]
     pub fn watermarks(&self) -> Watermarks {
         let [min, low, high] = &self.watermarks;
         Watermarks { min: min.load(Relaxed), low: low.load(Relaxed), high: high.load(Relaxed) }
@@ -234,6 +244,7 @@ impl<'m> Zone<'m> {
     }
 
     /// Frames that a request which could use zone `limit` leaves in this one (lowmem reserve).
+    #[inline]
     pub fn protection(&self, limit: ZoneKind) -> u64 {
         self.protection[limit.index()].load(Relaxed)
     }

@@ -1,9 +1,10 @@
 //! Pagesets: when they hold what, and where they lie.
 
-use nearmem::alloc::{Options, PagesetPlacement, Policy};
+use nearmem::alloc::{Options, PagesetPlacement, Policy, Request};
+use nearmem::pageset::KeptBlocks;
 use nearmem::sim::SimMachine;
 use nearmem::zone::ZoneKind;
-use nearmem::{CpuId, NodeId};
+use nearmem::{CpuId, NodeId, Order};
 
 use crate::machines::{MIB, Mm, PAGE, as_cpu, boot, topologies, two_nodes, unused, up, zone};
 
@@ -58,10 +59,60 @@ fn a_refill_parks_exactly_a_batch_and_the_count_stays_below_high() {
         most = most.max(mm.parked(CpuId(0), near.id()));
     }
     assert_eq!(most, sizes.high - 1);
-    assert_eq!(mm.parked_bound(near.id()), sizes.high - 1);
+    let kept = u64::from(KeptBlocks::BOUND);
+    assert_eq!(mm.parked_bound(near.id()), sizes.high - 1 + kept);
     assert!(mm.zone_counters(near.id()).drains > 0);
     mm.drain_all();
     assert_eq!((near.free(), mm.parked_in(near.id())), (free, 0));
+}
+
+/// A small block that is freed stays with its CPU, one of each order, until it is drained or wanted.
+#[test]
+fn a_small_block_is_kept_for_its_cpu() {
+    let machine = SimMachine::builder().node(64 * MIB, 2).build();
+    let map = machine.map();
+    let mm = up(&machine, &map);
+    let near = mm.zone(zone(0, ZoneKind::Dma32)).unwrap();
+    let free = near.free();
+    for order in Order::all().skip(1) {
+        let request = Request::new(order);
+        let [first, second] = [(); 2].map(|()| mm.alloc(&request).unwrap());
+        let pfn = first.pfn();
+        let served = mm.zone_counters(near.id()).hit;
+        mm.free(first).unwrap();
+        mm.free(second).unwrap();
+        let kept = if order.get() <= 4 { order.pages() } else { 0 };
+        assert_eq!((mm.parked(CpuId(0), near.id()), near.free()), (kept, free - kept), "{order:?}");
+        let again = mm.alloc(&request).unwrap();
+        assert_eq!(mm.zone_counters(near.id()).hit, served + 1);
+        assert!(kept == 0 || again.pfn() == pfn, "{order:?}");
+        mm.free(again).unwrap();
+        // Another CPU does not get what this one keeps.
+        let other = machine.run_on(CpuId(1), || mm.alloc(&request).unwrap());
+        assert!(kept == 0 || other.pfn() != pfn, "{order:?}");
+        mm.free(other).unwrap();
+        mm.drain_all();
+        assert_eq!((mm.parked_in(near.id()), near.free()), (0, free), "{order:?}");
+    }
+}
+
+/// A request that the zone cannot serve gets what a CPU keeps.
+#[test]
+fn a_kept_block_is_no_loss() {
+    let machine = SimMachine::builder().node(24 * MIB, 2).build();
+    let map = machine.map();
+    let mm = up(&machine, &map);
+    let request = |order| Request::new(Order::new(order).unwrap());
+    let count = || {
+        let blocks: Vec<_> = std::iter::from_fn(|| mm.alloc(&request(3)).ok()).collect();
+        let count = blocks.len();
+        blocks.into_iter().for_each(|block| mm.free(block).unwrap());
+        mm.drain_all();
+        count
+    };
+    let all = count();
+    mm.free(mm.alloc(&request(4)).unwrap()).unwrap();
+    assert_eq!(count(), all);
 }
 
 /// What was freed last comes back first, and a freed frame goes to the pageset of its own zone.

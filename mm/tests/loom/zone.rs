@@ -3,7 +3,7 @@
 use loom::sync::Arc;
 use loom::thread;
 use nearmem::platform::CpuToken;
-use nearmem::zone::{Cursor, FreeFrames, FreeMap, RawMemory};
+use nearmem::zone::{Cursor, FreeFrames, FreeMap, RawMemory, RowBatch};
 use nearmem::{CpuId, Order, Pfn, PfnRange};
 
 /// A zone of one block and the memory that describes it.
@@ -51,19 +51,21 @@ fn the_first_use_of_a_region() {
     model.check(|| {
         let zone = Arc::new(Zone::new(PfnRange::new(0x1000, 0x1200)));
         let take = |zone: &Zone, cpu: u16| {
-            let mut frames = [Pfn(0); 2];
-            let got = zone.map.take_batch(&token(cpu), &Cursor::new(), &mut frames);
+            let mut frames = RowBatch::new();
+            let got = zone.map.take_batch(&token(cpu), &Cursor::new(), 2, &mut frames);
             assert_eq!(got, 2);
-            frames
+            frames.iter().collect::<Vec<_>>()
         };
         let theirs = zone.clone();
         let thread = thread::spawn(move || take(&theirs, 1));
-        let mut frames = take(&zone, 0).to_vec();
+        let mut frames = take(&zone, 0);
         frames.extend(thread.join().unwrap());
         frames.sort();
         assert_eq!(frames, [0x1000, 0x1001, 0x1002, 0x1003].map(Pfn));
         assert_eq!(zone.map.free(), 508);
-        assert_eq!(zone.map.put_batch(&token(0), &frames), None);
+        let mut batch = RowBatch::new();
+        frames.into_iter().for_each(|frame| assert!(batch.add(frame)));
+        assert_eq!(zone.map.put_batch(&token(0), &batch), None);
         assert_eq!(zone.map.blocks(&token(0))[9], 1);
     });
 }

@@ -5,7 +5,7 @@ use nearmem::topology::{HeapRoom, NodeMap, NodeRange, StorageNeeds};
 use nearmem::zone::{FreeError, ReleaseError, Zone, ZoneId, ZoneKind};
 use nearmem::{CpuId, NodeId, Order, Pfn, PfnRange, PhysAddr, PhysRange};
 
-use crate::memory::Line;
+use crate::memory::{Line, batches};
 
 /// The id of a zone.
 pub fn zone_id(node: u16, kind: ZoneKind) -> ZoneId {
@@ -106,7 +106,10 @@ impl RawZone for Zone<'_> {
     }
 
     fn give_batch(&self, token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
-        // SAFETY: as above.
-        unsafe { self.put_batch(token, frames) }
+        batches(frames).fold(None, |first, batch| {
+            // SAFETY: as above.
+            let error = unsafe { self.put_batch(token, &batch) };
+            first.or(error)
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Structures in metadata memory that is exactly as large as was asked for, and full of garbage.
 
 use nearmem::platform::CpuToken;
-use nearmem::zone::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError};
+use nearmem::zone::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError, RowBatch};
 use nearmem::{Order, Pfn, PfnRange};
 
 use crate::machine::token;
@@ -58,12 +58,30 @@ impl<'m, S: FreeFrames<'m>> OnCpu<'_, S> {
         self.structure.put(&self.token, block, order)
     }
 
+    /// As many single frames as `into` has room for, batch after batch; says how many.
     pub fn take_batch(&self, into: &mut [Pfn]) -> usize {
-        self.structure.take_batch(&self.token, &self.cursor, into)
+        let mut got = 0;
+        while got < into.len() {
+            let mut batch = RowBatch::new();
+            let wanted = (into.len() - got).min(64) as u16;
+            let taken = self.structure.take_batch(&self.token, &self.cursor, wanted, &mut batch);
+            assert_eq!(u32::from(taken), batch.count());
+            assert!(taken <= wanted);
+            if taken == 0 {
+                break;
+            }
+            into[got..].iter_mut().zip(batch.iter()).for_each(|(place, frame)| *place = frame);
+            got += usize::from(taken);
+        }
+        got
     }
 
+    /// All these frames, batch after batch.
     pub fn put_batch(&self, frames: &[Pfn]) -> Option<FreeError> {
-        self.structure.put_batch(&self.token, frames)
+        batches(frames).fold(None, |first, batch| {
+            let error = self.structure.put_batch(&self.token, &batch);
+            first.or(error)
+        })
     }
 
     pub fn free(&self) -> u64 {
@@ -78,4 +96,13 @@ impl<'m, S: FreeFrames<'m>> OnCpu<'_, S> {
     pub fn is_free(&self, frame: Pfn) -> bool {
         self.structure.is_free(&self.token, frame)
     }
+}
+
+/// These frames in batches.
+pub fn batches(frames: &[Pfn]) -> impl Iterator<Item = RowBatch> {
+    frames.chunks(RowBatch::ROWS).map(|frames| {
+        let mut batch = RowBatch::new();
+        frames.iter().for_each(|&frame| assert!(batch.add(frame)));
+        batch
+    })
 }

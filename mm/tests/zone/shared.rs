@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use nearmem::zone::{Cursor, Watermarks, Zone, ZoneKind, zone_span};
+use nearmem::zone::{Cursor, RowBatch, Watermarks, Zone, ZoneKind, zone_span};
 use nearmem::{Order, Pfn, PfnRange, PhysRange};
 
 use crate::machine::{Ram, RawZone as _, release_all, token, with_map, with_zone, zone_id};
@@ -249,15 +249,13 @@ fn work(zone: &Zone<'_>, cpu: u16, rounds: usize, start: u64, owned: &[AtomicBoo
             mark(block, order, false);
             zone.give(&token, block, order).unwrap();
         }
-        let mut batch = [Pfn(0); 31];
-        let got = zone.take_batch(&token, &cursor, &mut batch);
-        for &frame in &batch[..got] {
-            mark(frame, Order::ZERO, true);
+        let mut batch = RowBatch::new();
+        zone.take_batch(&token, &cursor, 31, &mut batch);
+        let batch: Vec<Pfn> = batch.iter().collect();
+        for used in [true, false] {
+            batch.iter().for_each(|&frame| mark(frame, Order::ZERO, used));
         }
-        for &frame in &batch[..got] {
-            mark(frame, Order::ZERO, false);
-        }
-        assert_eq!(zone.give_batch(&token, &batch[..got]), None);
+        assert_eq!(zone.give_batch(&token, &batch), None);
     }
     for (block, order) in held {
         mark(block, order, false);

@@ -1,5 +1,7 @@
 //! One contiguous range of a zone: the arrays that describe it, and how far they are initialised.
 
+use core::ops::Range;
+
 use super::block::{Block, Rows};
 use super::entry::BLOCK_FRAMES;
 use super::region::{REGION_BLOCKS, RegionWord};
@@ -157,10 +159,15 @@ impl<'m> Area<'m> {
         PfnRange { start, end: start + REGION_FRAMES }.intersect(self.frames)
     }
 
-    /// The words of all initialised regions, ascending.
-    pub(super) fn words(&self) -> impl Iterator<Item = (usize, RegionWord)> + '_ {
+    /// The words of those of these regions that are initialised, ascending.
+    pub(super) fn words(
+        &self,
+        within: Range<usize>,
+    ) -> impl Iterator<Item = (usize, RegionWord)> + '_ {
+        let end = within.end.min(self.frontier()).min(self.regions.len());
+        let start = within.start.min(end);
+        let words = self.regions.get(start..end).unwrap_or(&[]);
         // Relaxed: sums to decide with.
-        let words = self.regions.iter().take(self.frontier());
-        words.map(|word| RegionWord(word.load(Ordering::Relaxed))).enumerate()
+        (start..).zip(words.iter().map(|word| RegionWord(word.load(Ordering::Relaxed))))
     }
 }

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::FreeMap;
-use super::area::Area;
+use super::area::{Area, Region};
 use super::entry::BLOCK_FRAMES;
 use super::region::{REGION_BLOCKS, RegionWord};
 use crate::ids::CpuId;
@@ -10,61 +10,67 @@ use crate::units::{Order, Pfn};
 use crate::zone::Cursor;
 
 impl<'m> FreeMap<'m> {
-    /// Takes one whole block or an aligned pair. Regions that another CPU prefers come last, after
-    /// those that were never used.
+    /// Takes one whole block or an aligned pair. What follows the block that this CPU took last in
+    /// its region comes first, and that block itself if it is free again; regions that another CPU
+    /// prefers come last, after those that were never used.
     pub(super) fn huge(&self, cpu: CpuId, cursor: &Cursor, order: Order) -> Option<Pfn> {
-        let wanted = (order.pages() / u64::from(BLOCK_FRAMES)) as usize;
-        let enough = move |word: RegionWord| word.whole() as usize >= wanted;
-        let (area, region) = cursor.huge();
-        let here = self.areas.get(area).and_then(|area| take_in(area, region, wanted));
-        if here.is_some() {
-            return here;
-        }
+        let pair = order == Order::MAX;
+        let (at, block) = cursor.huge();
+        let here = self.areas.get(at).and_then(|area| take_from(area, block, pair));
+        let (at, area, block) = match here {
+            Some(block) => (at, self.areas.get(at)?, block),
+            None => self.huge_elsewhere(cpu, pair)?,
+        };
+        cursor.set_huge(at, block);
+        Some(area.start_of(block))
+    }
+
+    #[inline(never)]
+    fn huge_elsewhere(&self, cpu: CpuId, pair: bool) -> Option<(usize, &'m Area<'m>, usize)> {
+        let wanted = if pair { 2 } else { 1 };
+        let take_in = |area, region| take_from(area, region * REGION_BLOCKS, pair);
         let lowest = |open: &dyn Fn(RegionWord) -> bool| {
             self.areas.iter().enumerate().find_map(|(at, area)| {
-                area.words()
-                    .filter(|&(_, word)| enough(word) && open(word))
-                    .find_map(|(region, _)| Some((at, region, take_in(area, region, wanted)?)))
+                area.words(0..usize::MAX)
+                    .filter(|&(_, word)| word.whole() >= wanted && open(word))
+                    .find_map(|(region, _)| Some((at, area, take_in(area, region)?)))
             })
         };
         let unused = || {
             self.areas.iter().enumerate().find_map(|(at, area)| {
                 core::iter::from_fn(|| self.first_use(area))
-                    .find_map(|region| Some((at, region, take_in(area, region, wanted)?)))
+                    .find_map(|region| Some((at, area, take_in(area, region)?)))
             })
         };
-        let (area, region, pfn) =
-            lowest(&|word| word.is_open_to(cpu)).or_else(unused).or_else(|| lowest(&|_| true))?;
-        cursor.set_huge(area, region);
-        Some(pfn)
+        lowest(&|word| word.is_open_to(cpu)).or_else(unused).or_else(|| lowest(&|_| true))
     }
 }
 
-/// Takes `wanted` whole blocks, 1 or 2, of one region; two are an aligned pair.
-fn take_in(area: &Area<'_>, region: usize, wanted: usize) -> Option<Pfn> {
-    let blocks = area.region(region)?;
-    for at in (0..REGION_BLOCKS).step_by(wanted) {
-        let block = blocks.block(at)?;
-        if !block.entry().is_whole() {
-            continue;
-        }
-        if wanted == 1 {
-            if block.take_whole() {
-                return Some(area.start_of(region * REGION_BLOCKS + at));
-            }
-            continue;
-        }
-        let Some(other) = blocks.block(at + 1).filter(|other| other.entry().is_whole()) else {
-            continue;
-        };
-        if !block.take_whole() {
-            continue;
-        }
-        if other.take_whole() {
-            return Some(area.start_of(region * REGION_BLOCKS + at));
-        }
-        // Another CPU took the upper half meanwhile. Cannot fail: the lower one is ours.
-        let _ = block.put(0, BLOCK_FRAMES);
+/// Takes a whole block, or an aligned pair of them: the lowest from `first` to the end of its region.
+#[inline]
+fn take_from(area: &Area<'_>, first: usize, pair: bool) -> Option<usize> {
+    let region = area.region(first / REGION_BLOCKS)?;
+    let from = first % REGION_BLOCKS;
+    let taken = if pair {
+        (from / 2..REGION_BLOCKS / 2).map(|pair| pair * 2).find(|&at| take_pair(region, at))
+    } else {
+        (from..REGION_BLOCKS).find(|&at| {
+            region.block(at).is_some_and(|block| block.entry().is_whole() && block.take_whole())
+        })
+    };
+    taken.map(|at| first - from + at)
+}
+
+/// Takes two whole blocks, the lower at an even place.
+fn take_pair(region: Region<'_>, at: usize) -> bool {
+    let (Some(lower), Some(upper)) = (region.block(at), region.block(at + 1)) else { return false };
+    if !lower.entry().is_whole() || !upper.entry().is_whole() || !lower.take_whole() {
+        return false;
     }
-    None
+    let taken = upper.take_whole();
+    if !taken {
+        // Another CPU took the upper half meanwhile. Cannot fail: the lower one is ours.
+        let _ = lower.put(0, BLOCK_FRAMES);
+    }
+    taken
 }

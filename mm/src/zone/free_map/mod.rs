@@ -57,7 +57,7 @@ use self::area::Area;
 use self::put::NotTaken;
 use super::layout::Layout;
 use super::managed::Managed;
-use super::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError, ShrinkError};
+use super::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError, RowBatch, ShrinkError};
 use crate::platform::CpuToken;
 use crate::sync::{AtomicU64, Ordering::Relaxed, SpinLock};
 use crate::units::{Order, Pfn, PfnRange};
@@ -113,16 +113,22 @@ impl<'m> FreeFrames<'m> for FreeMap<'m> {
         } else {
             self.huge(token.cpu(), cursor, order)
         };
-        if block.is_some() {
-            self.free.fetch_sub(order.pages(), Relaxed);
-        }
-        block
+        let block = block?;
+        self.free.fetch_sub(order.pages(), Relaxed);
+        Some(block)
     }
 
-    fn take_batch(&self, token: &CpuToken, cursor: &Cursor, into: &mut [Pfn]) -> usize {
-        self.take_singles(token.cpu(), cursor, into)
+    fn take_batch(
+        &self,
+        token: &CpuToken,
+        cursor: &Cursor,
+        wanted: u16,
+        into: &mut RowBatch,
+    ) -> u16 {
+        self.take_singles(token.cpu(), cursor, wanted, into)
     }
 
+    #[inline]
     fn put(&self, _token: &CpuToken, block: Pfn, order: Order) -> Result<(), FreeError> {
         if !block.is_aligned(order) {
             return Err(FreeError::Misaligned { pfn: block, order });
@@ -134,7 +140,7 @@ impl<'m> FreeFrames<'m> for FreeMap<'m> {
         })
     }
 
-    fn put_batch(&self, _token: &CpuToken, frames: &[Pfn]) -> Option<FreeError> {
+    fn put_batch(&self, _token: &CpuToken, frames: &RowBatch) -> Option<FreeError> {
         self.put_singles(frames)
     }
 
@@ -185,14 +191,18 @@ impl<'m> FreeMap<'m> {
         super::managed::range_of(self.ranges, frame).and_then(|at| self.areas.get(at))
     }
 
+    #[inline(always)]
     fn put_block(&self, block: Pfn, order: Order) -> Result<(), NotTaken> {
         let area = self.area_of(block).ok_or(NotTaken)?;
         let (at, first) = area.place(block);
-        if order < Order::MAX {
-            return self
-                .managed_block(area, at, first, order.pages())?
-                .put(first, order.pages() as u16);
+        if order == Order::MAX {
+            return self.put_pair(area, at);
         }
+        self.managed_block(area, at, first, order.pages())?.put(first, order.pages() as u16)
+    }
+
+    #[inline(never)]
+    fn put_pair(&self, area: &'m Area<'m>, at: usize) -> Result<(), NotTaken> {
         // Both are looked at before one is changed.
         let halves = [at, at + 1].map(|at| self.managed_block(area, at, 0, Order::HUGE.pages()));
         let [lower, upper] = [halves[0]?, halves[1]?];
@@ -205,6 +215,7 @@ impl<'m> FreeMap<'m> {
     }
 
     /// A block of which these frames are managed.
+    #[inline]
     fn managed_block(
         &self,
         area: &'m Area<'m>,
@@ -213,15 +224,20 @@ impl<'m> FreeMap<'m> {
         count: u64,
     ) -> Result<Block<'m>, NotTaken> {
         let block = area.block(at).ok_or(NotTaken)?;
-        let pfn = area.start_of(at) + u64::from(first);
-        if block.entry().is_part() && !self.managed.lock().has_all(pfn, count) {
+        if block.entry().is_part() && !self.has_all(area.start_of(at) + u64::from(first), count) {
             return Err(NotTaken);
         }
         Ok(block)
     }
 
+    #[inline(never)]
+    fn has_all(&self, first: Pfn, count: u64) -> bool {
+        self.managed.lock().has_all(first, count)
+    }
+
     /// Why frames were refused: the lowest that is not managed, or else the lowest that is free.
     #[cold]
+    #[inline(never)]
     fn why_not(&self, first: Pfn, frames: u64) -> FreeError {
         let refusal = self.managed.lock().refusal(first, frames);
         refusal.unwrap_or_else(|| {

@@ -6,8 +6,9 @@
 
 use super::block::Block;
 use super::entry::{BLOCK_FRAMES, Entry};
-use super::row::parts;
+use super::row::{one_row, parts};
 use crate::sync::Ordering;
+use crate::zone::rows::count_of;
 
 /// One of the frames is free already, or was never handed out. Nothing changed, unless another CPU
 /// frees the same frames at this moment: then what it has not freed yet is free.
@@ -16,11 +17,21 @@ pub struct NotTaken;
 
 impl Block<'_> {
     /// Puts frames back: a block that was taken here, or a part of one.
+    #[inline(always)]
     pub fn put(self, first: u32, count: u16) -> Result<(), NotTaken> {
         if count == BLOCK_FRAMES && self.settled().is_taken() {
             return self.put_whole();
         }
-        self.write_taken()?;
+        if !self.entry().has_rows() {
+            self.write_taken()?;
+        }
+        if let Some((at, mask)) = one_row(first, u32::from(count)) {
+            if !self.set_bits(at, mask) {
+                return Err(NotTaken);
+            }
+            self.raise_region(count);
+            return self.raise(count).ok_or(NotTaken);
+        }
         if !self.all_taken(first, count) {
             return Err(NotTaken);
         }
@@ -35,30 +46,34 @@ impl Block<'_> {
         self.raise(done).filter(|()| done == count).ok_or(NotTaken)
     }
 
-    /// Puts single frames of one row back, for which the region's free frames were raised already.
-    /// Gives those that were not taken: they are left out.
+    /// Puts single frames of one row back. Gives those that were not taken: they are left out.
+    #[inline]
     pub fn put_bits(self, row: usize, mask: u64) -> u64 {
-        if self.write_taken().is_err() {
+        if !self.entry().has_rows() && self.write_taken().is_err() {
             return mask;
         }
-        let row = &self.rows()[row];
-        let mut seen = row.load(Ordering::Relaxed);
-        loop {
+        let word = &self.rows()[row];
+        let mut seen = word.load(Ordering::Relaxed);
+        let new = loop {
             let new = mask & !seen;
             if new == 0 {
                 return mask;
             }
             // Release: what the last owner wrote is seen by the next.
-            match row.compare_exchange_weak(seen, seen | new, Ordering::Release, Ordering::Relaxed)
+            match word.compare_exchange_weak(seen, seen | new, Ordering::Release, Ordering::Relaxed)
             {
-                Ok(_) => {
-                    // Fails only when the count is at odds with the bits.
-                    return match self.raise(new.count_ones() as u16) {
-                        Some(()) => mask & !new,
-                        None => mask,
-                    };
-                }
+                Ok(_) => break new,
                 Err(other) => seen = other,
+            }
+        };
+        let count = count_of(new) as u16;
+        self.raise_region(count);
+        match self.raise(count) {
+            Some(()) => mask & !new,
+            // The count is at odds with the bits.
+            None => {
+                self.lower_region(count, false);
+                mask
             }
         }
     }
@@ -71,6 +86,7 @@ impl Block<'_> {
         seen.is_taken() || seen.has_rows() && parts(first, u32::from(count)).all(taken)
     }
 
+    #[inline]
     fn put_whole(self) -> Result<(), NotTaken> {
         self.announce_whole(BLOCK_FRAMES);
         if self.change(Entry::put_whole).is_some() {
@@ -82,6 +98,7 @@ impl Block<'_> {
 
     /// Sees to it that the rows mean something: those of a block that is taken whole are written,
     /// with no frame free.
+    #[inline(never)]
     fn write_taken(self) -> Result<(), NotTaken> {
         loop {
             let seen = self.settled();

@@ -23,6 +23,16 @@ pub(super) fn runs(row: u64, order: u8) -> u64 {
     doubled & starts
 }
 
+/// The lowest `count` of the bits that are set, or all of them.
+pub(super) fn lowest(row: u64, count: u32) -> u64 {
+    let surplus = row.count_ones().saturating_sub(count);
+    if surplus > count {
+        let rest = (0..count).fold(row, |left, _| left & left.wrapping_sub(1));
+        return row & !rest;
+    }
+    (0..surplus).fold(row, |left, _| left ^ 1 << left.ilog2())
+}
+
 /// Bits `first..first + count` of a row; both are cut off at 64.
 pub(super) const fn mask(first: u32, count: u32) -> u64 {
     if first >= ROW_FRAMES || count == 0 {
@@ -30,6 +40,17 @@ pub(super) const fn mask(first: u32, count: u32) -> u64 {
     }
     let ones = if count >= ROW_FRAMES { u64::MAX } else { (1 << count) - 1 };
     ones << first
+}
+
+/// The row that holds all of frames `first..first + count` of a block, and which of its bits;
+/// `None` when they lie in several.
+#[inline]
+pub(super) const fn one_row(first: u32, count: u32) -> Option<(usize, u64)> {
+    let bit = first % ROW_FRAMES;
+    if bit + count > ROW_FRAMES || count == 0 {
+        return None;
+    }
+    Some(((first / ROW_FRAMES) as usize, u64::MAX >> (ROW_FRAMES - count) << bit))
 }
 
 /// Which bits of row `row` of a block belong to frames `first..first + count` of the block.
@@ -102,6 +123,16 @@ mod tests {
         }
 
         #[test]
+        fn the_lowest_are_the_lowest(a: u64, b: u64, count in 0_u32..70) {
+            for row in [a, a | b, a & b, u64::MAX, 0] {
+                let taken = lowest(row, count);
+                let expected = (0..64).map(|bit| 1 << bit).filter(|bit| row & bit != 0);
+                let expected = expected.take(count as usize).fold(0, |bits, bit: u64| bits | bit);
+                proptest::prop_assert_eq!(taken, expected);
+            }
+        }
+
+        #[test]
         fn parts_add_up(first in 0_u32..512, count in 0_u32..512) {
             let count = count.min(512 - first);
             let ones: u32 = parts(first, count).map(|(_, mask)| mask.count_ones()).sum();
@@ -109,6 +140,9 @@ mod tests {
             let of_rows = (0..8).map(|row| (row, part_of(row, first, count)));
             let of_rows = of_rows.filter(|&(_, mask)| mask != 0);
             proptest::prop_assert!(of_rows.eq(parts(first, count)));
+            let mut all = parts(first, count);
+            let one = all.next().filter(|_| all.next().is_none());
+            proptest::prop_assert_eq!(one_row(first, count), one);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Where a CPU takes frames: its own block, its region, another region.
 //!
 //! Small blocks are packed, so that whole blocks stay whole: partly free blocks come first, the
-//! lowest of them; a whole block is broken when none is left. Regions that another CPU prefers come
-//! last, and before them those that were never used.
+//! lowest of the CPU's region and then those of the next ones; a whole block is broken when none is
+//! found. Regions that another CPU prefers come last, and before them those that were never used.
 #![forbid(unsafe_code)]
+
+use core::ops::Range;
 
 use super::FreeMap;
 use super::area::{Area, Region};
@@ -19,6 +21,9 @@ use crate::zone::Cursor;
 const AMPLE: u32 = 64;
 /// In how many regions a run is sought among partly free blocks before a whole block is broken.
 const TRIES: usize = 4;
+/// How many regions' words are looked at for that, and for a whole block before regions that were
+/// never used: so that it takes no longer in a large zone.
+const SCAN: usize = 64;
 
 /// Which blocks of a region are tried.
 #[derive(Clone, Copy)]
@@ -83,18 +88,19 @@ impl<'m> FreeMap<'m> {
         let some = u32::from(search.frames);
         let partly = |word: RegionWord| word.is_open_to(cpu) && word.partial() >= enough;
         let whole = |word: RegionWord| word.is_open_to(cpu) && word.whole() > 0;
+        let ample = |word: RegionWord| word.free() >= enough;
+        let any = |word: RegionWord| word.free() >= some;
         let found = self
-            .own(cursor, &mut search, Blocks::Partly)
-            .or_else(|| self.first(&mut search, partly, Blocks::Partly, TRIES))
-            .or_else(|| self.own(cursor, &mut search, Blocks::Whole))
-            .or_else(|| self.first(&mut search, whole, Blocks::Whole, usize::MAX))
+            .own(cursor, &mut search)
+            .or_else(|| self.around(cursor, &mut search, partly, Blocks::Partly, SCAN, TRIES))
+            .or_else(|| self.around(cursor, &mut search, whole, Blocks::Whole, SCAN, TRIES))
             .or_else(|| self.unused(&mut search))
-            .or_else(|| self.first(&mut search, |word| word.free() >= enough, Blocks::Any, TRIES));
+            .or_else(|| self.around(cursor, &mut search, ample, Blocks::Any, usize::MAX, TRIES));
         let (area, found) = found.or_else(|| {
             loop {
                 search.busy = false;
-                let all = |word: RegionWord| word.free() >= some;
-                let found = self.first(&mut search, all, Blocks::Any, usize::MAX);
+                let found =
+                    self.around(cursor, &mut search, any, Blocks::Any, usize::MAX, usize::MAX);
                 if found.is_some() || !search.busy {
                     return found;
                 }
@@ -106,30 +112,42 @@ impl<'m> FreeMap<'m> {
         Some(found.result)
     }
 
-    /// In the region that the cursor is in.
+    /// In partly free blocks of the region that the cursor is in, however few frames they have.
     fn own<R>(
         &self,
         cursor: &Cursor,
         search: &mut Search<impl FnMut(Block<'m>, Pfn) -> Option<R>>,
-        blocks: Blocks,
     ) -> Option<(usize, Found<R>)> {
         let (at, block) = cursor.small();
         let area = self.areas.get(at)?;
-        search.region(area, block / REGION_BLOCKS, blocks).map(|found| (at, found))
+        let here = block / REGION_BLOCKS;
+        area.region(here).filter(|region| region.word().partial() >= u32::from(search.frames))?;
+        search.region(area, here, Blocks::Partly).map(|found| (at, found))
     }
 
-    /// In the lowest regions whose word will do, at most `tries` of them.
-    fn first<R>(
+    /// In regions whose word will do, from the one that the cursor is in upward and around: at most
+    /// `tries` of the `scan` next ones.
+    fn around<R>(
         &self,
+        cursor: &Cursor,
         search: &mut Search<impl FnMut(Block<'m>, Pfn) -> Option<R>>,
         wanted: impl Fn(RegionWord) -> bool,
         blocks: Blocks,
+        scan: usize,
         tries: usize,
     ) -> Option<(usize, Found<R>)> {
-        self.areas
-            .iter()
-            .enumerate()
-            .flat_map(|(at, area)| area.words().map(move |(region, word)| (at, area, region, word)))
+        let (at, block) = cursor.small();
+        let here = block / REGION_BLOCKS;
+        let (lower, upper) = self.areas.split_at_checked(at)?;
+        let (own, upper) = upper.split_first()?;
+        let others = (at + 1..).zip(upper).chain((0..).zip(lower));
+        let words_of = |(at, area): (usize, &'m Area<'m>), regions: Range<usize>| {
+            area.words(regions).map(move |(region, word)| (at, area, region, word))
+        };
+        words_of((at, own), here..usize::MAX)
+            .chain(others.flat_map(|area| words_of(area, 0..usize::MAX)))
+            .chain(words_of((at, own), 0..here))
+            .take(scan)
             .filter(|&(.., word)| wanted(word))
             .take(tries)
             .find_map(|(at, area, region, _)| {

@@ -5,11 +5,11 @@
 //! promise is given back.
 #![forbid(unsafe_code)]
 
-use super::block::Block;
+use super::block::{BLOCK_ROWS, Block};
 use super::entry::{BLOCK_FRAMES, Entry};
-use super::row::{part_of, parts};
-use crate::sync::Ordering;
-use crate::units::{Order, Pfn};
+use super::row::{lowest, one_row, part_of, parts};
+use crate::sync::{AtomicU64, Ordering};
+use crate::units::Order;
 
 impl Block<'_> {
     /// Takes a block of order 0 to 8, and says which frame is its first.
@@ -41,56 +41,42 @@ impl Block<'_> {
         }
     }
 
-    /// Takes single frames, the lowest first, as many as there are and `into` has room for; says
-    /// how many. `start` is the block's first frame.
-    pub fn take_singles(self, start: Pfn, into: &mut [Pfn]) -> usize {
-        let wanted = into.len().min(BLOCK_FRAMES as usize) as u16;
+    /// Takes single frames, the lowest first: as many as there are, `wanted` at most. Says how
+    /// many, and which of each row.
+    pub fn take_singles(self, wanted: u16) -> (u16, [u64; BLOCK_ROWS]) {
+        let wanted = wanted.min(BLOCK_FRAMES);
+        let mut taken = [0; BLOCK_ROWS];
         if self.take_unwritten(self.entry(), 0, wanted) {
-            for (at, frame) in (0..u64::from(wanted)).zip(into) {
-                *frame = start + at;
+            for (at, mask) in parts(0, u32::from(wanted)) {
+                taken[at] = mask;
             }
-            return usize::from(wanted);
+            return (wanted, taken);
         }
         let some = |entry: Entry| match entry.count().min(wanted) {
             0 => None,
             count => entry.promise(count),
         };
-        let Some((before, after)) = self.change(some) else { return 0 };
+        let Some((before, after)) = self.change(some) else { return (0, taken) };
         let promised = before.count() - after.count();
-        let into = &mut into[..usize::from(promised)];
-        let mut got = 0;
+        let mut missing = u32::from(promised);
         // The frames are there (I1); they may be found in a second round only, where others free
         // and take at the same time.
-        while got < into.len() {
-            for (at, row) in (0..).zip(self.rows()) {
-                let first = start + at * 64;
-                let mut seen = row.load(Ordering::Relaxed);
-                loop {
-                    let (left, count) = gather(seen, first, &mut into[got..]);
-                    if count == 0 {
-                        break;
-                    }
-                    // Acquire: what the last owners wrote is seen.
-                    match row.compare_exchange_weak(
-                        seen,
-                        left,
-                        Ordering::Acquire,
-                        Ordering::Relaxed,
-                    ) {
-                        Ok(_) => {
-                            got += count;
-                            break;
-                        }
-                        Err(other) => seen = other,
-                    }
+        while missing > 0 {
+            for (row, taken) in self.rows().iter().zip(&mut taken) {
+                let claimed = claim_lowest(row, missing);
+                *taken |= claimed;
+                missing -= claimed.count_ones();
+                if missing == 0 {
+                    break;
                 }
             }
         }
         self.lower_region(promised, before.is_whole());
-        got
+        (promised, taken)
     }
 
     /// Takes all 512 frames, if all are free. Rows are neither read nor written.
+    #[inline]
     pub fn take_whole(self) -> bool {
         let taken = self.change(Entry::take_whole).is_some();
         if taken {
@@ -134,6 +120,9 @@ impl Block<'_> {
     /// given back.
     fn claim(self, first: u32, count: u16) -> bool {
         let count = u32::from(count);
+        if let Some((at, mask)) = one_row(first, count) {
+            return self.claim_bits(at, mask);
+        }
         for (done, (at, mask)) in parts(first, count).enumerate() {
             if !self.claim_bits(at, mask) {
                 for (at, mask) in parts(first, count).take(done) {
@@ -174,18 +163,19 @@ impl Block<'_> {
     }
 }
 
-/// Writes the lowest frames of a row to `into`, as many as it has room for; gives the bits that are
-/// left, and the number.
-fn gather(row: u64, first: Pfn, into: &mut [Pfn]) -> (u64, usize) {
-    let mut left = row;
-    let mut count = 0;
-    for place in into {
-        if left == 0 {
-            break;
+/// Claims the lowest free frames of a row, `count` at most.
+fn claim_lowest(row: &AtomicU64, count: u32) -> u64 {
+    let mut seen = row.load(Ordering::Relaxed);
+    loop {
+        let claimed = lowest(seen, count);
+        if claimed == 0 {
+            return 0;
         }
-        *place = first + u64::from(left.trailing_zeros());
-        left &= left - 1;
-        count += 1;
+        // Acquire: what the last owners wrote is seen.
+        match row.compare_exchange_weak(seen, seen & !claimed, Ordering::Acquire, Ordering::Relaxed)
+        {
+            Ok(_) => return claimed,
+            Err(other) => seen = other,
+        }
     }
-    (left, count)
 }
