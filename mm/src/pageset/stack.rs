@@ -254,11 +254,13 @@ impl<'m> Pageset<'m> {
                 continue;
             };
             while row.frames != 0 && place > 0 {
-                place -= 1;
-                if let Some(slot) = self.offsets.get(place as usize) {
-                    slot.set(offset | row.frames.trailing_zeros());
-                }
-                row.frames &= row.frames - 1;
+                let first = row.frames.trailing_zeros();
+                let run = (row.frames >> first).trailing_ones().min(place);
+                let below = place - run;
+                let places = self.offsets.get(below as usize..place as usize).unwrap_or(&[]);
+                set_downward(places, offset | first);
+                place = below;
+                row.frames &= !(u64::MAX >> (u64::BITS - run) << first);
             }
             all &= row.frames == 0;
         }
@@ -349,6 +351,22 @@ impl<'m> Pageset<'m> {
     }
 }
 
+/// Writes ascending offsets from the last place down to the first. Eight at a time: it is most of
+/// what a refill does.
+fn set_downward(places: &[LocalWord32], first: u32) {
+    let mut next = first;
+    let (rest, eights) = places.as_rchunks::<8>();
+    for eight in eights.iter().rev() {
+        for (slot, at) in eight.iter().rev().zip(0..) {
+            slot.set(next.wrapping_add(at));
+        }
+        next = next.wrapping_add(8);
+    }
+    for (slot, at) in rest.iter().rev().zip(0..) {
+        slot.set(next.wrapping_add(at));
+    }
+}
+
 /// The frames of one row that these places begin with: the row's start, its bits, and how many.
 fn lowest_row(places: &[LocalWord32]) -> (u32, u64, usize) {
     let start = places.first().map_or(0, |place| place.get() & !63);
@@ -356,8 +374,7 @@ fn lowest_row(places: &[LocalWord32]) -> (u32, u64, usize) {
     let mut count = 0;
     for place in places {
         let bit = place.get() ^ start;
-        // One that is there twice is left for another row, and so for the zone to refuse.
-        if bit > 63 || frames >> bit & 1 == 1 {
+        if bit > 63 {
             break;
         }
         frames |= 1 << bit;

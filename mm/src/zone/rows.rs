@@ -47,8 +47,8 @@ const fn count_ones(frames: u64) -> u32 {
     frames.count_ones()
 }
 
-/// Single frames of one zone on their way: at most 8 rows, as many as a block has, which bounds the
-/// time of whoever takes or puts them.
+/// Single frames of one zone on their way, in a few rows, which bounds the time of whoever takes or
+/// puts them.
 #[derive(Debug)]
 pub struct RowBatch {
     rows: [Row; RowBatch::ROWS],
@@ -57,7 +57,7 @@ pub struct RowBatch {
 
 impl RowBatch {
     /// Rows that it has room for.
-    pub const ROWS: usize = 8;
+    pub const ROWS: usize = 4;
 
     /// Nothing.
     #[inline]

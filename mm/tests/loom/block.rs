@@ -3,9 +3,9 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use nearmem::Order;
 use nearmem::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, relax};
-use nearmem::zone::Block;
+use nearmem::zone::{Block, RowBatch};
+use nearmem::{Order, Pfn};
 
 /// What a whole block adds to its region's word.
 const WHOLE: u32 = 1 << 15;
@@ -154,13 +154,13 @@ fn a_refill_and_a_drain() {
         assert_eq!(place.block().put_bits(1, 1 << 7), 0);
     };
     let refill = |place: &Place| {
-        let (got, rows) = place.block().take_singles(3);
+        let mut batch = RowBatch::new();
+        let got = place.block().take_singles(Pfn(0), 3, &mut batch);
         assert!(got >= 2);
-        assert_eq!(rows.iter().map(|row| row.count_ones()).sum::<u32>(), u32::from(got));
-        for (at, &row) in rows.iter().enumerate().filter(|&(_, &row)| row != 0) {
-            let bits = (0..64).filter(|bit| row >> bit & 1 == 1);
-            bits.for_each(|bit| place.use_frames(at as u32 * 64 + bit, 1));
-            assert_eq!(place.block().put_bits(at, row), 0);
+        assert_eq!(batch.count(), u32::from(got));
+        batch.iter().for_each(|frame| place.use_frames(frame.0 as u32, 1));
+        for row in batch.rows() {
+            assert_eq!(place.block().put_bits(row.start.0 as usize / 64, row.frames), 0);
         }
     };
     two(2, place, drain, refill, |place| place.check(4));

@@ -19,12 +19,7 @@ impl<'m> FreeMap<'m> {
         into: &mut RowBatch,
     ) -> u16 {
         let taken = self.small(cpu, cursor, 1, |block, start| {
-            let (count, rows) = block.take_singles(wanted);
-            for (at, frames) in (0..).zip(rows).filter(|&(_, frames)| frames != 0) {
-                // An empty batch has room for the rows of a block.
-                into.push(Row { start: start + at * u64::from(ROW_FRAMES), frames });
-            }
-            (count > 0).then_some(count)
+            Some(block.take_singles(start, wanted, into)).filter(|&taken| taken > 0)
         });
         let Some(taken) = taken else { return 0 };
         self.free.fetch_sub(u64::from(taken), Relaxed);

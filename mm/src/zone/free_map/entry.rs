@@ -100,9 +100,37 @@ impl Entry {
     }
 }
 
+/// Which entries are looked for: one comparison for each, since the marks lie above the count.
+#[derive(Clone, Copy)]
+pub(super) struct EntryRange {
+    mask: u16,
+    least: u16,
+    span: u16,
+}
+
+impl EntryRange {
+    /// `frames` or more are free, 1 to 512.
+    pub(super) const fn any(frames: u16) -> EntryRange {
+        EntryRange { mask: COUNT, least: frames, span: BLOCK_FRAMES.saturating_sub(frames) }
+    }
+
+    /// The same, and the rows say which, and not all are.
+    pub(super) const fn partly(frames: u16) -> EntryRange {
+        let span = (BLOCK_FRAMES - 1).saturating_sub(frames);
+        EntryRange { mask: COUNT | TAKEN | BITS | BUSY, least: BITS | frames, span }
+    }
+
+    /// Whether this entry is one of them.
+    #[inline]
+    pub(super) const fn has(self, entry: Entry) -> bool {
+        (entry.0 & self.mask).wrapping_sub(self.least) <= self.span
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
 
     #[test]
     fn promises_and_frees_keep_the_count_in_range() {
@@ -128,6 +156,23 @@ mod tests {
         assert_eq!(Entry::written(511, false).take_whole(), None);
         assert_eq!(Entry::written(0, false).put_whole(), None);
         assert_eq!(Entry::WHOLE.put_whole(), None);
+    }
+
+    #[test]
+    fn a_range_is_what_the_entry_says() {
+        let taken = Entry::written(512, false).take_whole().unwrap();
+        let mut entries = vec![Entry::WHOLE, Entry::RESERVED, taken, taken.prepare().unwrap()];
+        for part in [false, true] {
+            entries.extend((0..=512).map(|count| Entry::written(count, part)));
+        }
+        for (entry, frames) in entries.iter().flat_map(|&entry| [1, 2, 64, 511].map(|n| (entry, n)))
+        {
+            let enough = entry.count() >= frames;
+            assert_eq!(EntryRange::any(frames).has(entry), enough, "{entry:?} {frames}");
+            let partly = enough && entry.has_rows() && !entry.is_whole();
+            assert_eq!(EntryRange::partly(frames).has(entry), partly, "{entry:?} {frames}");
+            assert_eq!(EntryRange::any(512).has(entry), entry.is_whole());
+        }
     }
 
     #[test]

@@ -10,20 +10,20 @@ use core::ops::Range;
 use super::FreeMap;
 use super::area::{Area, Region};
 use super::block::Block;
-use super::entry::Entry;
+use super::entry::{BLOCK_FRAMES, Entry, EntryRange};
 use super::region::{REGION_BLOCKS, RegionWord};
 use crate::ids::CpuId;
-use crate::sync::{Ordering::Relaxed, relax};
+use crate::sync::{Ordering::Acquire, Ordering::Relaxed, relax};
 use crate::units::Pfn;
 use crate::zone::Cursor;
 
 /// A region with fewer free frames than this is left alone as long as there are others.
 const AMPLE: u32 = 64;
-/// In how many regions a run is sought among partly free blocks before a whole block is broken.
+/// In how many regions something is sought before others are asked.
 const TRIES: usize = 4;
-/// How many regions' words are looked at for that, and for a whole block before regions that were
-/// never used: so that it takes no longer in a large zone.
-const SCAN: usize = 64;
+/// How many regions, this CPU's among them, are looked at for a partly free block before a whole
+/// one is broken: so that it takes no longer in a large zone.
+const WINDOW: usize = 16;
 
 /// Which blocks of a region are tried.
 #[derive(Clone, Copy)]
@@ -34,11 +34,12 @@ enum Blocks {
 }
 
 impl Blocks {
-    fn admit(self, entry: Entry, frames: u16) -> bool {
+    /// Those of them that have so many free frames.
+    fn with(self, frames: u16) -> EntryRange {
         match self {
-            Blocks::Partly => entry.has_rows() && !entry.is_whole() && entry.count() >= frames,
-            Blocks::Whole => entry.is_whole(),
-            Blocks::Any => entry.count() >= frames,
+            Blocks::Partly => EntryRange::partly(frames),
+            Blocks::Whole => EntryRange::any(BLOCK_FRAMES),
+            Blocks::Any => EntryRange::any(frames),
         }
     }
 }
@@ -86,21 +87,19 @@ impl<'m> FreeMap<'m> {
     ) -> Option<R> {
         let enough = u32::from(search.frames).max(AMPLE);
         let some = u32::from(search.frames);
-        let partly = |word: RegionWord| word.is_open_to(cpu) && word.partial() >= enough;
         let whole = |word: RegionWord| word.is_open_to(cpu) && word.whole() > 0;
         let ample = |word: RegionWord| word.free() >= enough;
         let any = |word: RegionWord| word.free() >= some;
         let found = self
             .own(cursor, &mut search)
-            .or_else(|| self.around(cursor, &mut search, partly, Blocks::Partly, SCAN, TRIES))
-            .or_else(|| self.around(cursor, &mut search, whole, Blocks::Whole, SCAN, TRIES))
+            .or_else(|| self.window(cpu, cursor, &mut search, enough))
             .or_else(|| self.unused(&mut search))
-            .or_else(|| self.around(cursor, &mut search, ample, Blocks::Any, usize::MAX, TRIES));
+            .or_else(|| self.around(cursor, &mut search, whole, Blocks::Whole, TRIES))
+            .or_else(|| self.around(cursor, &mut search, ample, Blocks::Any, TRIES));
         let (area, found) = found.or_else(|| {
             loop {
                 search.busy = false;
-                let found =
-                    self.around(cursor, &mut search, any, Blocks::Any, usize::MAX, usize::MAX);
+                let found = self.around(cursor, &mut search, any, Blocks::Any, usize::MAX);
                 if found.is_some() || !search.busy {
                     return found;
                 }
@@ -125,34 +124,70 @@ impl<'m> FreeMap<'m> {
         search.region(area, here, Blocks::Partly).map(|found| (at, found))
     }
 
-    /// In regions whose word will do, from the one that the cursor is in upward and around: at most
-    /// `tries` of the `scan` next ones.
+    /// In the next regions: in a partly free block, or else in the first whole one.
+    fn window<R>(
+        &self,
+        cpu: CpuId,
+        cursor: &Cursor,
+        search: &mut Search<impl FnMut(Block<'m>, Pfn) -> Option<R>>,
+        enough: u32,
+    ) -> Option<(usize, Found<R>)> {
+        let mut whole = None;
+        let mut tries = TRIES;
+        let mut next = self.words_from(cursor).take(WINDOW);
+        let partly = next.find_map(|(at, area, region, word)| {
+            if !word.is_open_to(cpu) {
+                return None;
+            }
+            if word.whole() > 0 && whole.is_none() {
+                whole = Some((at, area, region));
+            }
+            if word.partial() < enough || tries == 0 {
+                return None;
+            }
+            tries -= 1;
+            search.region(area, region, Blocks::Partly).map(|found| (at, found))
+        });
+        partly.or_else(|| {
+            let (at, area, region) = whole?;
+            search.region(area, region, Blocks::Whole).map(|found| (at, found))
+        })
+    }
+
+    /// In regions whose word will do, at most `tries` of them, from the one that the cursor is in
+    /// upward and around.
     fn around<R>(
         &self,
         cursor: &Cursor,
         search: &mut Search<impl FnMut(Block<'m>, Pfn) -> Option<R>>,
         wanted: impl Fn(RegionWord) -> bool,
         blocks: Blocks,
-        scan: usize,
         tries: usize,
     ) -> Option<(usize, Found<R>)> {
+        let mut words = self.words_from(cursor).filter(|&(.., word)| wanted(word)).take(tries);
+        words.find_map(|(at, area, region, _)| {
+            search.region(area, region, blocks).map(|found| (at, found))
+        })
+    }
+
+    /// Areas, regions and their words, from the one that the cursor is in upward and around.
+    fn words_from(
+        &self,
+        cursor: &Cursor,
+    ) -> impl Iterator<Item = (usize, &'m Area<'m>, usize, RegionWord)> + use<'m> {
         let (at, block) = cursor.small();
         let here = block / REGION_BLOCKS;
-        let (lower, upper) = self.areas.split_at_checked(at)?;
-        let (own, upper) = upper.split_first()?;
-        let others = (at + 1..).zip(upper).chain((0..).zip(lower));
-        let words_of = |(at, area): (usize, &'m Area<'m>), regions: Range<usize>| {
-            area.words(regions).map(move |(region, word)| (at, area, region, word))
-        };
-        words_of((at, own), here..usize::MAX)
-            .chain(others.flat_map(|area| words_of(area, 0..usize::MAX)))
-            .chain(words_of((at, own), 0..here))
-            .take(scan)
-            .filter(|&(.., word)| wanted(word))
-            .take(tries)
-            .find_map(|(at, area, region, _)| {
-                search.region(area, region, blocks).map(|found| (at, found))
+        let areas = self.areas;
+        let words_of = move |at: usize, regions: Range<usize>| {
+            let area = areas.get(at).into_iter();
+            area.flat_map(move |area| {
+                area.words(regions.clone()).map(move |(region, word)| (at, area, region, word))
             })
+        };
+        let all = 0..usize::MAX;
+        words_of(at, here..usize::MAX)
+            .chain((at + 1..areas.len()).chain(0..at).flat_map(move |at| words_of(at, all.clone())))
+            .chain(words_of(at, 0..here))
     }
 
     /// In regions that are used for the first time.
@@ -191,15 +226,22 @@ impl<F> Search<F> {
     where
         F: FnMut(Block<'m>, Pfn) -> Option<R>,
     {
-        for (place, block) in (at * REGION_BLOCKS..).zip(area.region(at)?.blocks()) {
-            let entry = block.entry();
-            self.busy |= entry.is_busy();
-            if blocks.admit(entry, self.frames)
+        let region = area.region(at)?;
+        let wanted = blocks.with(self.frames);
+        let mut seen = 0;
+        for (place, entry) in region.entries.iter().enumerate() {
+            // Acquire: rows that it calls written are seen as written.
+            let entry = Entry(entry.load(Acquire));
+            seen |= entry.0;
+            if wanted.has(entry)
+                && let Some(block) = region.block(place)
+                && let place = at * REGION_BLOCKS + place
                 && let Some(result) = (self.attempt)(block, area.start_of(place))
             {
                 return Some(Found { block: place, result });
             }
         }
+        self.busy |= Entry(seen).is_busy();
         None
     }
 }

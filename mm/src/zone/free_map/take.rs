@@ -5,11 +5,12 @@
 //! promise is given back.
 #![forbid(unsafe_code)]
 
-use super::block::{BLOCK_ROWS, Block};
+use super::block::Block;
 use super::entry::{BLOCK_FRAMES, Entry};
 use super::row::{lowest, one_row, part_of, parts};
 use crate::sync::{AtomicU64, Ordering};
-use crate::units::Order;
+use crate::units::{Order, Pfn};
+use crate::zone::{Row, RowBatch};
 
 impl Block<'_> {
     /// Takes a block of order 0 to 8, and says which frame is its first.
@@ -41,38 +42,47 @@ impl Block<'_> {
         }
     }
 
-    /// Takes single frames, the lowest first: as many as there are, `wanted` at most. Says how
-    /// many, and which of each row.
-    pub fn take_singles(self, wanted: u16) -> (u16, [u64; BLOCK_ROWS]) {
-        let wanted = wanted.min(BLOCK_FRAMES);
-        let mut taken = [0; BLOCK_ROWS];
+    /// Takes single frames, the lowest first, and adds them to `into`, which is empty: at most
+    /// `wanted`, and as many rows as that has room for. Says how many. `start` is the block's first
+    /// frame.
+    pub fn take_singles(self, start: Pfn, wanted: u16, into: &mut RowBatch) -> u16 {
+        let row = |at: usize, frames| Row { start: start + at as u64 * 64, frames };
+        let wanted = wanted.min(RowBatch::ROWS as u16 * 64);
         if self.take_unwritten(self.entry(), 0, wanted) {
             for (at, mask) in parts(0, u32::from(wanted)) {
-                taken[at] = mask;
+                into.push(row(at, mask));
             }
-            return (wanted, taken);
+            return wanted;
         }
         let some = |entry: Entry| match entry.count().min(wanted) {
             0 => None,
             count => entry.promise(count),
         };
-        let Some((before, after)) = self.change(some) else { return (0, taken) };
+        let Some((before, after)) = self.change(some) else { return 0 };
         let promised = before.count() - after.count();
         let mut missing = u32::from(promised);
         // The frames are there (I1); they may be found in a second round only, where others free
         // and take at the same time.
-        while missing > 0 {
-            for (row, taken) in self.rows().iter().zip(&mut taken) {
-                let claimed = claim_lowest(row, missing);
-                *taken |= claimed;
-                missing -= claimed.count_ones();
-                if missing == 0 {
+        while missing == u32::from(promised) {
+            for (at, word) in self.rows().iter().enumerate() {
+                let (claimed, count) = claim_lowest(word, missing);
+                if count == 0 {
+                    continue;
+                }
+                into.push(row(at, claimed));
+                missing -= count;
+                if missing == 0 || into.room() == 0 {
                     break;
                 }
             }
         }
-        self.lower_region(promised, before.is_whole());
-        (promised, taken)
+        let taken = promised - missing as u16;
+        self.lower_region(taken, before.is_whole());
+        if missing > 0 {
+            // Cannot fail: these frames were counted here before.
+            let _ = self.raise(missing as u16);
+        }
+        taken
     }
 
     /// Takes all 512 frames, if all are free. Rows are neither read nor written.
@@ -163,18 +173,18 @@ impl Block<'_> {
     }
 }
 
-/// Claims the lowest free frames of a row, `count` at most.
-fn claim_lowest(row: &AtomicU64, count: u32) -> u64 {
+/// Claims the lowest free frames of a row, `count` at most; says which and how many.
+fn claim_lowest(row: &AtomicU64, count: u32) -> (u64, u32) {
     let mut seen = row.load(Ordering::Relaxed);
     loop {
-        let claimed = lowest(seen, count);
-        if claimed == 0 {
-            return 0;
+        let (claimed, count) = lowest(seen, count);
+        if count == 0 {
+            return (0, 0);
         }
         // Acquire: what the last owners wrote is seen.
         match row.compare_exchange_weak(seen, seen & !claimed, Ordering::Acquire, Ordering::Relaxed)
         {
-            Ok(_) => return claimed,
+            Ok(_) => return (claimed, count),
             Err(other) => seen = other,
         }
     }
