@@ -111,11 +111,8 @@ impl NodeSet {
 
     /// The nodes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, &word)| {
-            (0..64)
-                .filter(move |bit| word >> bit & 1 == 1)
-                .map(move |bit| NodeId((at * 64) as u16 + bit))
-        })
+        let words = self.words.iter().enumerate();
+        words.flat_map(|(at, &word)| bits(word).map(move |bit| NodeId((at * 64) as u16 + bit)))
     }
 
     /// The node that comes at `place`, counted from 0, ascending.
@@ -124,8 +121,7 @@ impl NodeSet {
         for (at, &word) in self.words.iter().enumerate() {
             let here = word.count_ones() as usize;
             if left < here {
-                let bits = (0..64_u16).filter(|bit| word >> bit & 1 == 1);
-                return bits.map(|bit| NodeId((at * 64) as u16 + bit)).nth(left);
+                return bits(word).map(|bit| NodeId((at * 64) as u16 + bit)).nth(left);
             }
             left -= here;
         }
@@ -136,6 +132,28 @@ impl NodeSet {
     pub fn first(&self) -> Option<NodeId> {
         self.iter().next()
     }
+
+    /// The lowest node above `node`, if there is one.
+    pub fn after(&self, node: NodeId) -> Option<NodeId> {
+        let from = node.index() + 1;
+        let mut rest = self.words.iter().enumerate().skip(from / 64);
+        let (at, &word) = rest.next()?;
+        let above = word & (u64::MAX << (from % 64));
+        let (at, word) = match above {
+            0 => rest.map(|(at, &word)| (at, word)).find(|&(_, word)| word != 0)?,
+            above => (at, above),
+        };
+        bits(word).next().map(|bit| NodeId((at * 64) as u16 + bit))
+    }
+}
+
+/// The bits of a word that are set, ascending.
+fn bits(mut word: u64) -> impl Iterator<Item = u16> {
+    core::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as u16);
+        word &= word.wrapping_sub(1);
+        bit
+    })
 }
 
 impl FromIterator<NodeId> for NodeSet {
@@ -193,6 +211,10 @@ mod tests {
             assert_eq!(set.len(), nodes.len());
             let places = 0..nodes.len() + 1;
             assert!(places.map(|at| set.nth(at)).eq(set.iter().map(Some).chain([None])));
+            for id in 0..MAX_NODES as u16 + 2 {
+                let above = nodes.iter().copied().find(|&node| node > id).map(NodeId);
+                assert_eq!(set.after(NodeId(id)), above, "above {id} in {text}");
+            }
         }
     }
 

@@ -65,7 +65,7 @@ impl Interleave {
     /// takes one step, whether it succeeds or not.
     pub fn step(&self) -> Option<NodeId> {
         let turn = self.next.get()?;
-        self.next.set(self.nodes.iter().find(|&node| node > turn).or(self.nodes.first()));
+        self.next.set(self.nodes.after(turn).or(self.nodes.first()));
         Some(turn)
     }
 }

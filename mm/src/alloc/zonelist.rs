@@ -15,12 +15,15 @@ pub struct FallbackOrders<'a, D: Fn(NodeId, NodeId) -> u8> {
     with_memory: &'a NodeSet,
     /// How often a node was the first of its distance in a list: that is what deals equals out.
     load: [u16; MAX_NODES],
+    /// Room for the keys of one list.
+    keys: [Key; MAX_NODES],
 }
 
 impl<'a, D: Fn(NodeId, NodeId) -> u8> FallbackOrders<'a, D> {
     /// For nodes at `distance(from, to)`.
     pub fn new(with_memory: &'a NodeSet, distance: D) -> Self {
-        FallbackOrders { distance, with_memory, load: [0; MAX_NODES] }
+        let (load, keys) = ([0; MAX_NODES], [Key(0); MAX_NODES]);
+        FallbackOrders { distance, with_memory, load, keys }
     }
 
     /// How many nodes are in the list of `node`.
@@ -33,31 +36,54 @@ impl<'a, D: Fn(NodeId, NodeId) -> u8> FallbackOrders<'a, D> {
     /// first, then those that were first less often, then the lowest id.
     pub fn list(&mut self, node: NodeId, mut add: impl FnMut(NodeId)) {
         add(node);
-        let mut left = [0_u64; MAX_NODES];
         let others = self.with_memory.iter().filter(|&other| other != node);
-        let count = left.iter_mut().zip(others).map(|(slot, other)| *slot = self.key(node, other));
-        let count = count.count();
-        let left = left.get_mut(..count).unwrap_or_default();
+        let mut count = 0;
+        for (slot, other) in self.keys.iter_mut().zip(others) {
+            let load = self.load.get(other.index()).copied().unwrap_or_default();
+            *slot = Key::new((self.distance)(node, other), other, node, load);
+            count += 1;
+        }
+        let keys = self.keys.get_mut(..count).unwrap_or_default();
         // A node's load changes when it is its turn, so the order of the rest stands.
-        left.sort_unstable();
-        let mut last = node;
-        for next in left.iter().map(|&key| NodeId(key as u16)) {
-            if (self.distance)(node, next) != (self.distance)(node, last)
-                && let Some(load) = self.load.get_mut(next.index())
+        keys.sort_unstable();
+        let mut last = (self.distance)(node, node);
+        for &key in keys.iter() {
+            if key.distance() != last
+                && let Some(load) = self.load.get_mut(key.node().index())
             {
                 *load = load.saturating_add(1);
             }
-            add(next);
-            last = next;
+            add(key.node());
+            last = key.distance();
         }
     }
+}
 
-    /// What nodes are sorted by, the most important in the highest bits, and the id in the lowest
-    /// 16. One number, so that sorting asks for no distance.
-    fn key(&self, node: NodeId, other: NodeId) -> u64 {
-        let distance = u64::from((self.distance)(node, other)) + u64::from(other < node);
-        let load = self.load.get(other.index()).copied().unwrap_or_default();
-        distance << 32 | u64::from(load) << 16 | u64::from(other.0)
+/// What nodes are sorted by, the most important in the highest bits, and what is asked of them
+/// afterwards. One number, so that sorting asks for no distance.
+///
+/// | bits | |
+/// |---|---|
+/// | 40 and up | distance, one more for a node below |
+/// | 24 to 39 | load |
+/// | 8 to 23 | id |
+/// | 0 to 7 | distance |
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u64);
+
+impl Key {
+    /// The key of `other` in the list of `node`.
+    fn new(distance: u8, other: NodeId, node: NodeId, load: u16) -> Key {
+        let near = u64::from(distance) + u64::from(other < node);
+        Key(near << 40 | u64::from(load) << 24 | u64::from(other.0) << 8 | u64::from(distance))
+    }
+
+    fn node(self) -> NodeId {
+        NodeId((self.0 >> 8) as u16)
+    }
+
+    fn distance(self) -> u8 {
+        self.0 as u8
     }
 }
 

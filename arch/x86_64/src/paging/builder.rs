@@ -135,6 +135,7 @@ impl<'a, M: PhysMap, F: FnMut() -> Option<PhysAddr>> Builder<'a, M, F> {
         leaves: &mut Leaves,
     ) -> Result<u64, BuildError> {
         let (mut table, mut level) = (self.root, Level::FOUR);
+        let mut empty = false;
         loop {
             let (span, index) = (level.span(), level.index(at));
             let entry = self.get(table, index);
@@ -149,11 +150,13 @@ impl<'a, M: PhysMap, F: FnMut() -> Option<PhysAddr>> Builder<'a, M, F> {
                 // SAFETY: all tables that entries point to were made by `new_table`.
                 let table = unsafe { Table::at(self.memory, table) };
                 // A range that ends within a frame still gets the whole of it.
-                let most = (range.len() / span).max(1);
-                let count = table.set_leaves(index, most, first, level);
+                let most = (range.len() / span).clamp(1, (Table::ENTRIES - index) as u64) as usize;
+                let count = if empty { most } else { table.absent(index, most) };
+                table.set_leaves(index, count, first, level);
                 leaves.add(level, count);
                 return Ok(span * count as u64);
             };
+            empty = !entry.is_present();
             table = self.next_table(table, index)?;
             level = below;
         }

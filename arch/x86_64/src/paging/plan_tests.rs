@@ -102,6 +102,19 @@ fn ranges_may_overlap_come_in_any_order_and_are_widened_to_frames() {
     assert_eq!(direct(&leaves).len(), 0xa2);
 }
 
+/// Every page of a table that has one in its middle already, whatever lies around it.
+#[test]
+fn a_table_is_filled_around_what_is_there() {
+    for hole in [0, 1, 7, 8, 9, 255, 510, 511] {
+        let at = hole * PAGE_SIZE;
+        let ranges = [(at, at + PAGE_SIZE), (PAGE_SIZE * 3, 2 * MIB - PAGE_SIZE), (0, 2 * MIB)];
+        let (summary, leaves) = plan(abilities(true), &[], &ranges);
+        assert_eq!(summary.direct_map, Leaves { kib4: 512, ..Leaves::default() });
+        let expected = (0..512).map(|page| (page * PAGE_SIZE, PAGE_SIZE, true));
+        assert!(direct(&leaves).into_iter().eq(expected), "page {hole} first");
+    }
+}
+
 #[test]
 fn what_is_out_of_reach_is_left_out_and_counted() {
     let ranges = [(DIRECT_MAP_SIZE - GIB, DIRECT_MAP_SIZE + 3 * GIB), (u64::MAX - 9, u64::MAX)];

@@ -9,11 +9,14 @@ use super::entry::{Entry, Level};
 
 /// 512 entries. The CPU reads them at any time, other CPUs may, too: hence atomics.
 #[repr(C, align(4096))]
-pub struct Table([AtomicU64; 512]);
+pub struct Table([AtomicU64; Table::ENTRIES]);
 
 const _: () = assert!(size_of::<Table>() == 4096);
 
 impl Table {
+    /// How many entries a table has.
+    pub const ENTRIES: usize = 512;
+
     /// The table in a frame.
     ///
     /// # Safety
@@ -45,28 +48,33 @@ impl Table {
         self.0[index].store(entry.0, Ordering::Release);
     }
 
-    /// Writes leaves of neighbouring memory from an entry on, the first of which is `first`: `most`
-    /// of them, or up to the first entry that is present, or to the table's end. Says how many.
-    pub fn set_leaves(&self, index: usize, most: u64, first: Entry, level: Level) -> usize {
-        let rest = &self.0[index..];
-        let rest = rest.get(..usize::try_from(most).unwrap_or(usize::MAX)).unwrap_or(rest);
+    /// How many of `most` entries from `index` on there are up to the first that is present.
+    pub fn absent(&self, index: usize, most: usize) -> usize {
+        // Relaxed: what is behind a present entry is not looked at.
+        let present = |entry: &AtomicU64| Entry(entry.load(Ordering::Relaxed)).is_present();
+        self.0[index..][..most].iter().position(present).unwrap_or(most)
+    }
+
+    /// Writes `count` leaves of neighbouring memory from an entry on, the first of which is `first`.
+    pub fn set_leaves(&self, index: usize, count: usize, first: Entry, level: Level) {
         let mut next = first.0;
-        for (count, entry) in rest.iter().enumerate() {
-            // Relaxed: what is behind a present entry is not looked at.
-            if Entry(entry.load(Ordering::Relaxed)).is_present() {
-                return count;
+        let mut write = |entries: &[AtomicU64]| {
+            for entry in entries {
+                // Release: see `get`.
+                entry.store(next, Ordering::Release);
+                // Wraps only behind the last address that an entry can hold.
+                next = next.wrapping_add(level.span());
             }
-            // Release: see `get`.
-            entry.store(next, Ordering::Release);
-            // Wraps only behind the last address that an entry can hold.
-            next = next.wrapping_add(level.span());
-        }
-        rest.len()
+        };
+        // Eight in a loop's turn: a machine of 16 TiB has 16384 of them to write at its start.
+        let (eights, rest) = self.0[index..][..count].as_chunks::<8>();
+        eights.iter().for_each(|eight| write(eight));
+        write(rest);
     }
 
     /// Whether no entry is present.
     pub fn is_empty(&self) -> bool {
-        (0..512).all(|index| !self.get(index).is_present())
+        (0..Self::ENTRIES).all(|index| !self.get(index).is_present())
     }
 }
 
