@@ -113,6 +113,21 @@ fn every_benchmark_gives_one_figure() {
     assert_eq!(unit("metadata_fixed"), Some("bytes_per_zone".into()));
 }
 
+/// Two boots of 16 nodes: what the allocator takes to be up must not follow the memory.
+#[test]
+fn four_tebibytes_are_up_as_soon_as_one_gibibyte() {
+    let count = |memory: &str| {
+        let words = "dhash_entries=4096 ihash_entries=4096 mhash_entries=4096 mphash_entries=4096";
+        let machine = ["bench", "--json", "--nodes", "16", "--mem", memory];
+        let figure = ["--only", "boot_to_allocator", "--append", words];
+        let figure = json(&[&machine[..], &figure].concat());
+        assert_eq!(figure["name"], "boot_to_allocator");
+        figure["value"].as_f64().expect("a number")
+    };
+    let (small, large) = (count("1G"), count("4T"));
+    assert!(large - small <= (small / 10.0).max(200_000.0), "{small} and {large} instructions");
+}
+
 #[test]
 fn a_benchmark_that_is_none_is_refused() {
     let output = launcher(&["bench", "--only", "order7_pair"]);
