@@ -45,11 +45,13 @@ impl<'m> FreeMap<'m> {
     /// Puts back frames of one row; gives the bits of those that are refused.
     fn put_row(&self, row: Row) -> u64 {
         let lowest = row.start + u64::from(row.frames.trailing_zeros());
-        let Some(area) = self.area_of(lowest) else { return self.put_each(row) };
+        let Some((number, area)) = self.place_of(lowest) else { return self.put_each(row) };
         let (at, first) = area.place(row.start);
         match area.block(at) {
             Some(block) if !block.entry().is_part() => {
-                block.put_bits((first / ROW_FRAMES) as usize, row.frames)
+                let refused = block.put_bits((first / ROW_FRAMES) as usize, row.frames);
+                self.note_room(number, area, at);
+                refused
             }
             _ => self.put_each(row),
         }

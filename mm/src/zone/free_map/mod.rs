@@ -44,6 +44,7 @@ mod entry;
 mod exact;
 mod first_use;
 mod huge;
+mod lowest;
 mod open;
 mod put;
 mod region;
@@ -54,7 +55,9 @@ mod take;
 pub use block::Block;
 
 use self::area::Area;
+use self::lowest::Lowest;
 use self::put::NotTaken;
+use self::region::{REGION_BLOCKS, RegionWord};
 use super::layout::Layout;
 use super::managed::Managed;
 use super::{Cursor, FreeError, FreeFrames, RawMemory, ReleaseError, RowBatch, ShrinkError};
@@ -69,6 +72,7 @@ pub struct FreeMap<'m> {
     managed: SpinLock<Managed<'m>>,
     /// Relaxed throughout: a sum, whose place between other steps (I2) the entries keep.
     free: AtomicU64,
+    lowest: Lowest,
 }
 
 impl<'m> FreeFrames<'m> for FreeMap<'m> {
@@ -85,7 +89,7 @@ impl<'m> FreeFrames<'m> for FreeMap<'m> {
         let Layout { ranges, managed, areas } =
             Layout::new(span, count, ranges, memory, Area::new)?;
         let managed = SpinLock::new(managed);
-        Some(FreeMap { ranges, areas, managed, free: AtomicU64::new(0) })
+        Some(FreeMap { ranges, areas, managed, free: AtomicU64::new(0), lowest: Lowest::new() })
     }
 
     fn ranges(&self) -> &'m [PfnRange] {
@@ -188,17 +192,35 @@ impl<'m> FreeMap<'m> {
     }
 
     fn area_of(&self, frame: Pfn) -> Option<&'m Area<'m>> {
-        super::managed::range_of(self.ranges, frame).and_then(|at| self.areas.get(at))
+        self.place_of(frame).map(|(_, area)| area)
+    }
+
+    /// The area of a frame, and its number.
+    #[inline]
+    fn place_of(&self, frame: Pfn) -> Option<(usize, &'m Area<'m>)> {
+        let at = super::managed::range_of(self.ranges, frame)?;
+        Some((at, self.areas.get(at)?))
     }
 
     #[inline(always)]
     fn put_block(&self, block: Pfn, order: Order) -> Result<(), NotTaken> {
-        let area = self.area_of(block).ok_or(NotTaken)?;
+        let (number, area) = self.place_of(block).ok_or(NotTaken)?;
         let (at, first) = area.place(block);
         if order == Order::MAX {
             return self.put_pair(area, at);
         }
-        self.managed_block(area, at, first, order.pages())?.put(first, order.pages() as u16)
+        self.managed_block(area, at, first, order.pages())?.put(first, order.pages() as u16)?;
+        self.note_room(number, area, at);
+        Ok(())
+    }
+
+    /// Frames of this block of an area were freed.
+    #[inline]
+    fn note_room(&self, number: usize, area: &'m Area<'m>, block: usize) {
+        let region = block / REGION_BLOCKS;
+        self.lowest.lower(number, region, || {
+            area.region(region).map_or(RegionWord::new(0, 0), |region| region.word())
+        });
     }
 
     #[inline(never)]

@@ -1,8 +1,9 @@
 //! Where a CPU takes frames: its own block, its region, another region.
 //!
 //! Small blocks are packed, so that whole blocks stay whole: partly free blocks come first, the
-//! lowest of the CPU's region and then those of the next ones; a whole block is broken when none is
-//! found. Regions that another CPU prefers come last, and before them those that were never used.
+//! lowest of the CPU's region and then those of the lowest regions; a whole block is broken when
+//! none is found. Regions that another CPU prefers come last, and before them those that were never
+//! used.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -11,19 +12,18 @@ use super::FreeMap;
 use super::area::{Area, Region};
 use super::block::Block;
 use super::entry::{BLOCK_FRAMES, Entry, EntryRange};
+use super::lowest::AMPLE;
 use super::region::{REGION_BLOCKS, RegionWord};
 use crate::ids::CpuId;
 use crate::sync::{Ordering::Acquire, Ordering::Relaxed, relax};
 use crate::units::Pfn;
 use crate::zone::Cursor;
 
-/// A region with fewer free frames than this is left alone as long as there are others.
-const AMPLE: u32 = 64;
 /// In how many regions something is sought before others are asked.
 const TRIES: usize = 4;
-/// How many regions, this CPU's among them, are looked at for a partly free block before a whole
-/// one is broken: so that it takes no longer in a large zone.
-const WINDOW: usize = 16;
+/// How many regions are looked at for a partly free block before a whole one is broken: so that it
+/// takes no longer in a large zone.
+const WINDOW: usize = 64;
 
 /// Which blocks of a region are tried.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ impl<'m> FreeMap<'m> {
         let ample = |word: RegionWord| word.free() >= enough;
         let any = |word: RegionWord| word.free() >= some;
         let found = self
-            .own(cursor, &mut search)
+            .own(cursor, &mut search, Blocks::Partly)
             .or_else(|| self.window(cpu, cursor, &mut search, enough))
             .or_else(|| self.unused(&mut search))
             .or_else(|| self.around(cursor, &mut search, whole, Blocks::Whole, TRIES))
@@ -111,20 +111,26 @@ impl<'m> FreeMap<'m> {
         Some(found.result)
     }
 
-    /// In partly free blocks of the region that the cursor is in, however few frames they have.
+    /// In the region that the cursor is in, however few frames its blocks have.
     fn own<R>(
         &self,
         cursor: &Cursor,
         search: &mut Search<impl FnMut(Block<'m>, Pfn) -> Option<R>>,
+        blocks: Blocks,
     ) -> Option<(usize, Found<R>)> {
         let (at, block) = cursor.small();
         let area = self.areas.get(at)?;
         let here = block / REGION_BLOCKS;
-        area.region(here).filter(|region| region.word().partial() >= u32::from(search.frames))?;
-        search.region(area, here, Blocks::Partly).map(|found| (at, found))
+        let word = area.region(here)?.word();
+        let has_some = match blocks {
+            Blocks::Partly => word.partial() >= u32::from(search.frames),
+            Blocks::Whole | Blocks::Any => word.whole() > 0,
+        };
+        has_some.then(|| search.region(area, here, blocks).map(|found| (at, found)))?
     }
 
-    /// In the next regions: in a partly free block, or else in the first whole one.
+    /// In a partly free block of the lowest regions that have room, or else in the first whole one
+    /// of this CPU's region or of those.
     fn window<R>(
         &self,
         cpu: CpuId,
@@ -133,9 +139,14 @@ impl<'m> FreeMap<'m> {
         enough: u32,
     ) -> Option<(usize, Found<R>)> {
         let mut whole = None;
+        let (mut lowest, mut found) = ((0, 0), false);
         let mut tries = TRIES;
-        let mut next = self.words_from(cursor).take(WINDOW);
+        let (at, region) = self.lowest.get();
+        let mut next = self.words_from(at, region).take(WINDOW);
         let partly = next.find_map(|(at, area, region, word)| {
+            if !found {
+                (lowest, found) = ((at, region), word.partial() >= AMPLE);
+            }
             if !word.is_open_to(cpu) {
                 return None;
             }
@@ -148,7 +159,8 @@ impl<'m> FreeMap<'m> {
             tries -= 1;
             search.region(area, region, Blocks::Partly).map(|found| (at, found))
         });
-        partly.or_else(|| {
+        self.lowest.raise(lowest.0, lowest.1);
+        partly.or_else(|| self.own(cursor, search, Blocks::Whole)).or_else(|| {
             let (at, area, region) = whole?;
             search.region(area, region, Blocks::Whole).map(|found| (at, found))
         })
@@ -164,19 +176,20 @@ impl<'m> FreeMap<'m> {
         blocks: Blocks,
         tries: usize,
     ) -> Option<(usize, Found<R>)> {
-        let mut words = self.words_from(cursor).filter(|&(.., word)| wanted(word)).take(tries);
+        let (at, block) = cursor.small();
+        let words = self.words_from(at, block / REGION_BLOCKS);
+        let mut words = words.filter(|&(.., word)| wanted(word)).take(tries);
         words.find_map(|(at, area, region, _)| {
             search.region(area, region, blocks).map(|found| (at, found))
         })
     }
 
-    /// Areas, regions and their words, from the one that the cursor is in upward and around.
+    /// Areas, regions and their words, from this one upward and around.
     fn words_from(
         &self,
-        cursor: &Cursor,
+        at: usize,
+        here: usize,
     ) -> impl Iterator<Item = (usize, &'m Area<'m>, usize, RegionWord)> + use<'m> {
-        let (at, block) = cursor.small();
-        let here = block / REGION_BLOCKS;
         let areas = self.areas;
         let words_of = move |at: usize, regions: Range<usize>| {
             let area = areas.get(at).into_iter();
