@@ -4,6 +4,7 @@ use core::hint::assert_unchecked;
 
 use crate::sync::{LocalWord, LocalWord32};
 use crate::units::{Order, Pfn};
+use crate::zone::rows::{ROW_FRAMES, lowest_run};
 use crate::zone::{Row, RowBatch, Zone};
 
 use super::{BlockWord, KeptBlocks, PagesetSizes};
@@ -254,13 +255,12 @@ impl<'m> Pageset<'m> {
                 continue;
             };
             while row.frames != 0 && place > 0 {
-                let first = row.frames.trailing_zeros();
-                let run = (row.frames >> first).trailing_ones().min(place);
-                let below = place - run;
+                let (first, count, run) = lowest_run(row.frames, place);
+                let below = place - count;
                 let places = self.offsets.get(below as usize..place as usize).unwrap_or(&[]);
                 set_downward(places, offset | first);
                 place = below;
-                row.frames &= !(u64::MAX >> (u64::BITS - run) << first);
+                row.frames &= !run;
             }
             all &= row.frames == 0;
         }
@@ -369,12 +369,12 @@ fn set_downward(places: &[LocalWord32], first: u32) {
 
 /// The frames of one row that these places begin with: the row's start, its bits, and how many.
 fn lowest_row(places: &[LocalWord32]) -> (u32, u64, usize) {
-    let start = places.first().map_or(0, |place| place.get() & !63);
+    let start = places.first().map_or(0, |place| place.get() & !(ROW_FRAMES - 1));
     let mut frames = 0_u64;
     let mut count = 0;
     for place in places {
         let bit = place.get() ^ start;
-        if bit > 63 {
+        if bit >= ROW_FRAMES {
             break;
         }
         frames |= 1 << bit;

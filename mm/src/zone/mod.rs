@@ -25,7 +25,7 @@ mod kind;
 mod layout;
 mod managed;
 mod raw;
-mod rows;
+pub(crate) mod rows;
 mod shared;
 mod span;
 

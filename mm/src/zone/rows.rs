@@ -5,7 +5,7 @@
 use crate::units::Pfn;
 
 /// Frames of a row.
-const ROW_FRAMES: u64 = u64::BITS as u64;
+pub(crate) const ROW_FRAMES: u32 = u64::BITS;
 
 /// Some of the 64 frames whose numbers differ in the last 6 bits only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -39,6 +39,15 @@ impl Row {
 #[inline]
 pub(super) const fn count_of(frames: u64) -> u32 {
     if frames & frames.wrapping_sub(1) == 0 { (frames != 0) as u32 } else { count_ones(frames) }
+}
+
+/// The lowest neighbours among these frames, which are not none: the number of the first, how many,
+/// `most` or fewer, and their bits. `most` is not 0.
+pub(crate) const fn lowest_run(frames: u64, most: u32) -> (u32, u32, u64) {
+    let first = frames.trailing_zeros();
+    let all = (frames >> first).trailing_ones();
+    let count = if all < most { all } else { most };
+    (first, count, u64::MAX >> (ROW_FRAMES - count) << first)
 }
 
 /// Out of line, so that it is not worked out where it is not needed.
@@ -95,8 +104,8 @@ impl RowBatch {
     /// Adds one frame, to the row that came last if it is one of it; false when there is no room.
     #[inline]
     pub fn add(&mut self, frame: Pfn) -> bool {
-        let start = Pfn(frame.0 & !(ROW_FRAMES - 1));
-        let bit = 1 << (frame.0 % ROW_FRAMES);
+        let offset = frame.0 % u64::from(ROW_FRAMES);
+        let (start, bit) = (Pfn(frame.0 - offset), 1 << offset);
         if let Some(last) = self.len.checked_sub(1).and_then(|last| self.rows.get_mut(last))
             && last.start == start
             && last.frames & bit == 0

@@ -101,7 +101,7 @@ impl<'a> Block<'a> {
     }
 
     /// Raises the region's word before the entry.
-    pub fn raise_region(self, frames: u16) {
+    pub(super) fn raise_region(self, frames: u16) {
         self.region.fetch_add(u32::from(frames), Ordering::Relaxed);
     }
 

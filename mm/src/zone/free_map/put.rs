@@ -29,8 +29,7 @@ impl Block<'_> {
             if !self.set_bits(at, mask) {
                 return Err(NotTaken);
             }
-            self.raise_region(count);
-            return self.raise(count).ok_or(NotTaken);
+            return self.count_free(count).ok_or(NotTaken);
         }
         if !self.all_taken(first, count) {
             return Err(NotTaken);
@@ -42,8 +41,7 @@ impl Block<'_> {
             }
             done += mask.count_ones() as u16;
         }
-        self.raise_region(done);
-        self.raise(done).filter(|()| done == count).ok_or(NotTaken)
+        self.count_free(done).filter(|()| done == count).ok_or(NotTaken)
     }
 
     /// Puts single frames of one row back. Gives those that were not taken: they are left out.
@@ -66,16 +64,22 @@ impl Block<'_> {
                 Err(other) => seen = other,
             }
         };
-        let count = count_of(new) as u16;
-        self.raise_region(count);
-        match self.raise(count) {
+        match self.count_free(count_of(new) as u16) {
             Some(()) => mask & !new,
-            // The count is at odds with the bits.
-            None => {
-                self.lower_region(count, false);
-                mask
-            }
+            None => mask,
         }
+    }
+
+    /// Counts frames whose bits were set: in the region first (I2), then in the entry. `None`: the
+    /// count is at odds with the bits, and the region is as before.
+    #[inline(never)]
+    fn count_free(self, frames: u16) -> Option<()> {
+        self.raise_region(frames);
+        let raised = self.raise(frames);
+        if raised.is_none() {
+            self.lower_region(frames, false);
+        }
+        raised
     }
 
     /// Whether none of these frames is free. Not for a block whose rows another CPU may be about

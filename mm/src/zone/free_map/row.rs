@@ -1,8 +1,9 @@
 //! Rows: 64 frames, one bit each, set = free. Plain arithmetic on numbers.
 #![forbid(unsafe_code)]
 
-/// Frames of a row.
-pub(super) const ROW_FRAMES: u32 = u64::BITS;
+use crate::zone::rows::lowest_run;
+
+pub(super) use crate::zone::rows::ROW_FRAMES;
 
 /// For orders 1 to 6: where an aligned run may begin.
 const STARTS: [u64; 7] = [
@@ -28,12 +29,9 @@ pub(super) fn runs(row: u64, order: u8) -> u64 {
 pub(super) const fn lowest(row: u64, count: u32) -> (u64, u32) {
     let (mut taken, mut missing) = (0, count);
     while row != taken && missing > 0 {
-        let left = row & !taken;
-        let first = left.trailing_zeros();
-        let ones = (left >> first).trailing_ones();
-        let run = if ones < missing { ones } else { missing };
-        taken |= mask(first, run);
-        missing -= run;
+        let (_, count, run) = lowest_run(row & !taken, missing);
+        taken |= run;
+        missing -= count;
     }
     (taken, count - missing)
 }

@@ -7,7 +7,7 @@
 
 use super::block::Block;
 use super::entry::{BLOCK_FRAMES, Entry};
-use super::row::{lowest, one_row, part_of, parts};
+use super::row::{ROW_FRAMES, lowest, one_row, part_of, parts};
 use crate::sync::{AtomicU64, Ordering};
 use crate::units::{Order, Pfn};
 use crate::zone::{Row, RowBatch};
@@ -46,8 +46,9 @@ impl Block<'_> {
     /// `wanted`, and as many rows as that has room for. Says how many. `start` is the block's first
     /// frame.
     pub fn take_singles(self, start: Pfn, wanted: u16, into: &mut RowBatch) -> u16 {
-        let row = |at: usize, frames| Row { start: start + at as u64 * 64, frames };
-        let wanted = wanted.min(RowBatch::ROWS as u16 * 64);
+        let row_frames = u64::from(ROW_FRAMES);
+        let row = |at: usize, frames| Row { start: start + at as u64 * row_frames, frames };
+        let wanted = wanted.min(RowBatch::ROWS as u16 * ROW_FRAMES as u16);
         if self.take_unwritten(self.entry(), 0, wanted) {
             for (at, mask) in parts(0, u32::from(wanted)) {
                 into.push(row(at, mask));
